@@ -30,6 +30,9 @@ _LEAST_SHARE: Final = 0.1
 _MOST_PARTS: Final = 16
 """Most values in which they may come, as those of each layer: smaller ones are not looked at."""
 
+_NUMBERS_OF_WINDOW: Final = 4
+"""Size, stride and two dilations of a window in each dimension."""
+
 _EXPANDED: Final[Remedies] = {
     "jax": "Compute a few rows at a time, and reduce them immediately: jax.lax.map(f, rows,"
     " batch_size=k), where f computes what is read of one row (of one query, test point or"
@@ -225,6 +228,15 @@ class _RegionAxes(Axes):
                 read = [results.get(operand.name, ()) for operand in each.operands]
                 made = results.get(each.name, ())
                 if self._is_in(axis, *read) and not self._is_in(axis, made):
+                    return False
+            if each.opcode == "reduce-window":
+                sizes = each.numbers["window"][::_NUMBERS_OF_WINDOW]
+                arrays_read = arrays(results.get(each.operands[0].name, ()))
+                if any(
+                    size > 1 and axis in self.parts((dimension,))
+                    for array in arrays_read
+                    for dimension, size in zip(array, sizes, strict=True)
+                ):
                     return False
         return True
 

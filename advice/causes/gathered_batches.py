@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.copied_inputs import GATHERING
+from xlagraph.advice.causes.parts_of_devices import ON_EACH_DEVICE
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.sliced_inputs import ON_EACH_DEVICE
 from xlagraph.graph.engine import Cell
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.hlo.shardings import split_dimensions

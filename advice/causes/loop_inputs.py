@@ -62,7 +62,7 @@ def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
     for value in (*program.temporaries, *program.elsewhere):
         if value.size_bytes < least:
             continue
-        if (read := _read_in_parts(program, value)) is not None:
+        if (read := read_in_parts(program, value)) is not None:
             loops, parts = read
             places = [file_and_line(*program.place_of(each)) or each for each in loops]
             made = made_for(program, [value]) or []
@@ -105,7 +105,7 @@ def _cause(
     )
 
 
-def _read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str, ...], int] | None:
+def read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str, ...], int] | None:
     """Return the loops that read only parts of a value, with the number of parts.
 
     None if anything else reads it, or if a loop fills it.

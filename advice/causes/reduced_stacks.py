@@ -24,6 +24,7 @@ from xlagraph.advice.causes.mapped_stacks import (
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import needed_only_for
 from xlagraph.advice.causes.parameter_gradients import PER_EXAMPLE
+from xlagraph.advice.causes.parts_of_devices import takes_part_of_device
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.returned_values import GRADIENTS_OF_FROZEN
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
@@ -48,8 +49,9 @@ _REDUCED_STACKS: Final[Remedies] = {
 def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
     """Yield stacks of loops of which only a part, or a reduction, is read after the loop.
 
-    Stacks of a backward loop may be the gradients of its layers' parameters, which the program
-    does not reduce in a loop.
+    If the number of the device chooses the part, other devices read the rest. Stacks of a backward
+    loop may be the gradients of its layers' parameters, which the program does not reduce in a
+    loop.
     """
     parameters = {value.dimensions for value in program.compilation.array_parameters}
     found: defaultdict[_Reduced, list[tuple[StoredValue, str]]] = defaultdict(list)
@@ -67,7 +69,7 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
             axes = axes or Axes(program, program.module)
             ids = mapped_forms(axes, value, ids)
             reads = reads_of_parts(program, value, ids) if ids else None
-        if reads is not None and reads[0]:
+        if reads is not None and not all(takes_part_of_device(program, each) for each in reads[0]):
             readers, gradients = reads
             kind = _Reduced.of(value, parameters)
             place = place_name(program, min(readers))

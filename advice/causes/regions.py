@@ -19,7 +19,7 @@ _OUTER: Final = 64
 """Least bytes of the result for each byte of a factor of a product that computes no activations."""
 _ROW_BY_ROW: Final = "TopK"
 """Target of the custom call that takes the largest elements of each row."""
-_MIXING: Final = MIXING - {"reduce"}
+_MIXING: Final = MIXING - {"reduce", "reduce-window"}
 _TAKING: Final = ("slice", "pad", "concatenate")
 """Opcodes with which a scan (jnp.cumprod) takes halves of its rows, and joins them again."""
 
@@ -118,8 +118,14 @@ class Region:
         made = [each for each in program.made_by.get(name, ()) if each.dtype != "tuple"]
         if makes_bits:  # counters and keys are no results
             made = [each for each in made if not is_small(each)]
+        if not made:  # the table of what a loop of random bits returns
+            return set()
         if all(map(is_small, made)):
-            is_sum = any(map(known.computes_with, SUMMING)) or known.target == _ROW_BY_ROW
+            is_sum = (
+                any(map(known.computes_with, SUMMING))
+                or known.target == _ROW_BY_ROW
+                or self._adds_rows(name)
+            )
             if is_sum:
                 self.ends.add(name)
             elif any(map(known.computes_with, _MIXING)):
@@ -139,6 +145,23 @@ class Region:
         self.given |= {each.value_id for each in read if is_small(each)} - self.made
         found = {program.set_of(each) for each in (*made, *read) if not is_small(each)}
         return found if found <= self._temporaries else None
+
+    def _adds_rows(self, name: str) -> bool:
+        """Return True for a scatter that adds, as the gradient of gathered rows does."""
+        operation = self.program.operations.get(name)
+        if operation is None or not self.program.computes_with(name, "scatter"):
+            return False
+        module = self.program.module
+        scatters = (
+            each
+            for each in (operation, *self.program.fused_operations(operation))
+            if each.opcode == "scatter"
+        )
+        return module is not None and all(
+            any(inner.opcode == "add" for inner in module.computations.get(adding, ()))
+            for each in scatters
+            for adding in each.callees.get("to_apply", ("",))
+        )
 
     def _is_small(self, value: StoredValue) -> bool:
         return (

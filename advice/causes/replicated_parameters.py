@@ -18,15 +18,18 @@ from xlagraph.planner.edits.batch import BatchDimension, scaled_batch
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
-_TALKING: Final = (
-    "all-", "collective-", "reduce-scatter", "partition-id", "replica-id", "ragged-all-to-all",
-    "send", "recv", "async-",
+_DIFFERING: Final = (
+    "all-to-all", "collective-permute", "reduce-scatter", "partition-id", "replica-id",
+    "ragged-all-to-all", "send", "recv", "async-", "infeed",
 )  # fmt: skip
-"""Beginnings of opcodes by which devices do different work, or exchange it."""
+"""Beginnings of opcodes whose results may differ on devices that compute the same.
+
+A sum over all devices, or the parts of all, are the same on each.
+"""
 
 _REPLICATED_BATCH: Final[Remedies] = {
     "jax": "Shard the batch over the devices: in_shardings of jax.jit, or jax.device_put(batch,"
-    " NamedSharding(mesh, P('data'))).",
+    " NamedSharding(mesh, P('data'))); with jax.shard_map also in_specs.",
     "tensorflow": "Split the dataset over the replicas"
     " (strategy.experimental_distribute_dataset), or give the batch a sharded DTensor layout.",
     "pytorch": "Call mark_sharding (torch_xla.distributed.spmd) on the batch.",
@@ -78,7 +81,8 @@ def replicated_parameters(
 def replicated_state(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:
     """Yield replicated inputs of the name and the whole shape of an input that is split.
 
-    An optimizer's state is, if it was made without the shardings of the parameters.
+    An optimizer's state is, if it was made without the shardings of the parameters. A parameter is
+    left out if no other one is split: its state alone may be, on purpose.
     """
     split: defaultdict[tuple[int, ...], list[tuple[str, int]]] = defaultdict(list)
     replicated: list[StoredValue] = []
@@ -94,28 +98,58 @@ def replicated_state(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
             split[whole].append((value.op_name, count))
         else:
             replicated.append(value)
-    rows: list[Mapping[str, Cell]] = []
-    parts_of: dict[int, int] = {}
+    arguments = {_argument(name) for names in split.values() for name, _ in names}
+    rows: defaultdict[bool, list[Mapping[str, Cell]]] = defaultdict(list)
+    parts_of: defaultdict[bool, dict[int, int]] = defaultdict(dict)
     for value in sorted(replicated, key=lambda value: -value.size_bytes):
-        like = [
-            each
-            for each in split[value.dimensions]
-            if have_same_end(each[0], value.op_name or "")
-            and _depth(each[0]) <= _depth(value.op_name or "")  # else the state alone is split
-        ]
-        if like:
-            name, count = like[0]
-            rows.append(evidence_row(value, f"replicated; {name} is split into {count} parts"))
-            parts_of[value.value_id] = count
-    if rows:
+        own = value.op_name or ""
+        for name, count in split[value.dimensions]:
+            if not have_same_end(name, own):
+                continue
+            is_state = _depth(name) < _depth(own) or (
+                _depth(name) == _depth(own) and not _feeds_products(program, value)
+            )
+            if is_state or _argument(own) in arguments:
+                reason = f"replicated; {name} is split into {count} parts"
+                rows[is_state].append(evidence_row(value, reason))
+                parts_of[is_state][value.value_id] = count
+                break
+    for is_state, found in rows.items():
         yield Cause(
             "waste/gathered",
-            "State of split parameters is replicated on every device",
+            "State of split parameters is replicated on every device"
+            if is_state
+            else "Parameters are replicated on every device, although others and their state are"
+            " split",
             ChangeKind.SHARD,
-            Scale(_with_copies_and_results(program, parts_of)),
-            tuple(rows),
-            _REPLICATED_STATE,
+            Scale(_with_copies_and_results(program, parts_of[is_state])),
+            tuple(found),
+            _REPLICATED_STATE if is_state else _REPLICATED,
         )
+
+
+def _feeds_products(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True if a product depends on an input; only an update depends on most states."""
+    inputs = {each.value_id for each in program.compilation.array_parameters}
+    seen, waiting = set[int](), [value]
+    while waiting:
+        each = waiting.pop()
+        # what replaces a donated input shares its bytes with the old values, too
+        is_old = each.value_id in inputs and each is not value
+        if each.value_id in seen or is_old or not each.is_array:
+            continue
+        seen.add(each.value_id)
+        waiting += (program.values[member.value_id] for member in program.members_of(each))
+        for reader in program.readers_of.get(each.value_id, ()):
+            if program.instructions[reader].has_product:
+                return True
+            waiting += program.made_by.get(reader, ())
+    return False
+
+
+def _argument(name: str) -> str:
+    """Return the name of the argument that an input belongs to."""
+    return name.split("[")[0].split(".")[0]
 
 
 def _depth(name: str) -> int:
@@ -149,9 +183,9 @@ def _with_copies_and_results(
 def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:
     """Yield the batch of a program in which devices compute the same.
 
-    All inputs are replicated, and the devices exchange nothing; or the parameters are split over
-    some of the devices. The batch is the common first dimension of the largest replicated inputs
-    that no result replaces, and of the results that replace none.
+    All inputs are replicated, and nothing differs by the number of the device; or the parameters
+    are split over some of the devices. The batch is the common first dimension of the largest
+    replicated inputs that no result replaces, and of the results that replace none.
     """
     # parameters of a loop's body, which take the bytes of inputs, have no sharding
     labels = {value.label for value in program.compilation.array_parameters}
@@ -162,7 +196,7 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     if not known or len(known) < len(splits) or len(counts - {1}) > 1:
         return
     of_group = max(counts)
-    if of_group == 1 and any(_talks(each.opcode or "") for each in program.instructions.values()):
+    if of_group == 1 and any(_differs(each.opcode or "") for each in program.instructions.values()):
         return
     devices = int(str(inputs[0]["devices"])) // of_group
     batch = None if devices < 2 else _batch(program, known, devices)
@@ -222,5 +256,5 @@ def _parts(row: Mapping[str, Cell]) -> int | None:
     return part_count(cast("str | None", row["sharding"]))
 
 
-def _talks(opcode: str) -> bool:
-    return opcode.startswith(_TALKING)
+def _differs(opcode: str) -> bool:
+    return opcode.startswith(_DIFFERING)

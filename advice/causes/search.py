@@ -22,6 +22,7 @@ from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.full_sorts import full_sorts
 from xlagraph.advice.causes.gathered_batches import gathered_batches
 from xlagraph.advice.causes.gathered_rows import gathered_rows
+from xlagraph.advice.causes.gathered_stacks import gathered_stacks
 from xlagraph.advice.causes.gram_matrices import products_with_themselves
 from xlagraph.advice.causes.grown_inputs import grown_inputs
 from xlagraph.advice.causes.inflated_values import inflated_values, one_hot_products
@@ -143,6 +144,7 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from logits(program)
     yield from stored_scores(program)
     yield from computed_ahead(program)
+    yield from gathered_stacks(program)
     yield from repeated_parts(program)
     yield from stacked_carries(program)
     yield from returned_stacks(program)

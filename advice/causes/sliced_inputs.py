@@ -7,14 +7,13 @@ from typing import Final
 from xlagraph.advice.causes.cause import Cause, Remedies, of_smaller
 from xlagraph.advice.causes.copied_inputs import SLICING
 from xlagraph.advice.causes.names import place_name
+from xlagraph.advice.causes.parts_of_devices import ON_EACH_DEVICE
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import share_of_reads
 
 _LEAST_SHARE: Final = 0.02
 """Smallest share of the reserved bytes for which an input is searched."""
 _MOST_READ: Final = Fraction(1, 4)
-ON_EACH_DEVICE: Final = ("partition-id", "replica-id")
-"""Opcodes of the number of the device."""
 _MAY_BE_NEEDED: Final = "only if the rest need not be on the device between two calls"
 _REMEDIES: Final[Remedies] = {
     "jax": "Keep the whole array on the host, and pass the slice: batch = jax.device_put(data[i :"

@@ -16,7 +16,9 @@ from xlagraph.planner.dimensions.module_operations import (
 )
 
 _TUPLE: Final = 13
-_CALLING: Final = {"call": "to_apply", "conditional": "branches", "fusion": "calls"}
+_CALLING: Final = {
+    "call": "to_apply", "conditional": "branches", "fusion": "calls", "scatter": "to_apply",
+}  # fmt: skip
 _STARTING: Final = "async-start"
 _WINDOWS: Final = (
     ("gather_dimension_numbers", "gather"),

@@ -139,3 +139,77 @@ ENTRY e {
     with_results(program, "s")
     (cause,) = expanded_values(program, ())
     assert "for all 32 rows" in str(cause.rows[0]["reason"])
+
+
+SCATTERED = """HloModule m
+region {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] {combined}(a, b)
+}}
+
+ENTRY e {{
+  x = f32[32,2]{{1,0}} parameter(0)
+  y = f32[64,2]{{1,0}} parameter(1)
+  k = f32[32,64]{{1,0}} dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}
+  z = f32[4]{{0}} iota(), iota_dimension=0
+  i = s32[32,64]{{1,0}} convert(k)
+  ROOT s = f32[4]{{0}} scatter(z, i, k), index_vector_dim=2, to_apply=region
+}}
+"""
+
+
+@pytest.mark.parametrize(("combined", "named"), [("add", ["i", "k"]), ("maximum", [])])
+def test_a_scatter_that_adds_to_few_elements_is_a_sum(programs, combined, named):
+    program = programs(
+        GIVEN,
+        """
+        0 | x | f32[32,2]  | 0    | 256  | 0-4 | parameter(0)
+        1 | y | f32[64,2]  | 0    | 512  | 0-4 | parameter(1)
+        2 | k | f32[32,64] | 0    | 8192 | 1-3 | dot(x, y)
+        2 | i | s32[32,64] | 8192 | 8192 | 2-3 | convert(k)
+        3 | z | f32[4]     | 0    | 16   | 2-3 | iota()
+        3 | s | f32[4]     | 16   | 16   | 3-4 | scatter(z, i, k)
+        """,
+    )
+    program.stored.operations = operations_of_text(SCATTERED.format(combined=combined))
+    with_results(program, "s")
+    found = [row["value"] for cause in expanded_values(program, ()) for row in cause.rows]
+    assert sorted(map(str, found)) == named
+
+
+WINDOWS = """HloModule m
+
+ENTRY e {{
+  x = f32[32,2]{{1,0}} parameter(0)
+  y = f32[32,2]{{1,0}} parameter(1)
+  k = f32[32,32]{{1,0}} dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}
+  zero = f32[] constant(0)
+  w = f32[32,32]{{1,0}} reduce-window(k, zero), window={{size={size} pad={pad}}}, to_apply=add
+  ROOT s = f32[] reduce(w, zero), dimensions={{0,1}}, to_apply=add
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "pad", "named"),
+    [
+        pytest.param("1x32", "0_0x31_0", ["k", "w"], id="sums along each row"),
+        pytest.param("32x32", "31_0x31_0", [], id="sums of several rows"),
+    ],
+)
+def test_sums_of_the_elements_so_far_belong_to_their_rows(programs, size, pad, named):
+    program = programs(
+        GIVEN.replace("64,2", "32,2").replace("512", "256"),
+        """
+        0 | x | f32[32,2]  | 0    | 256  | 0-4 | parameter(0)
+        1 | y | f32[32,2]  | 0    | 256  | 0-4 | parameter(1)
+        2 | k | f32[32,32] | 0    | 4096 | 1-3 | dot(x, y)
+        2 | w | f32[32,32] | 4096 | 4096 | 2-4 | reduce-window(k)
+        3 | s | f32[]      | 0    | 4    | 3-4 | reduce(w)
+        """,
+    )
+    program.stored.operations = operations_of_text(WINDOWS.format(size=size, pad=pad))
+    with_results(program, "s")
+    found = [row["value"] for cause in expanded_values(program, ()) for row in cause.rows]
+    assert sorted(map(str, found)) == named

@@ -59,10 +59,42 @@ def test_state_is_named_if_the_parameter_of_its_name_and_shape_is_split(
 
 
 @pytest.mark.parametrize(
+    ("others", "named"),
+    [
+        pytest.param("p['v']", ["Parameters are replicated"], id="one is not split like others"),
+        pytest.param("x", [], id="only the state is split, as intended"),
+    ],
+)
+def test_a_parameter_that_a_product_needs_is_no_state(returning, others, named):
+    program = returning(
+        """
+        0 | 4096 | parameter 0, shape |f32[4,256]| at ShapeIndex {}
+        1 | 16384 | parameter 1, shape |f32[16,256]| at ShapeIndex {}, maybe-live-out
+        2 | 4096 | parameter 2, shape |f32[4,256]| at ShapeIndex {}
+        3 | 1024 | preallocated-temp
+        """,
+        f"""
+        0 | m | f32[4,256]  | 0 | 4096  | 0-1 | parameter(0) | mu['w']
+        1 | w | f32[16,256] | 0 | 16384 | 0-1 | parameter(1) | p['w']
+        2 | v | f32[4,256]  | 0 | 4096  | 0-1 | parameter(2) | {others}
+        3 | h | f32[16]     | 0 | 64    | 2-3 | dot(w, v)
+        """,
+    )
+    split = "{devices=[4,1]<=[4]}"
+    rows: list[dict[str, Cell]] = [
+        {"value": name, "devices": 4, "sharding": text}
+        for name, text in (("m", split), ("w", "{replicated}"), ("v", split))
+    ]
+    found = [cause.title[:25] for cause in replicated_state(program, rows)]
+    assert found == named
+
+
+@pytest.mark.parametrize(
     ("sharding", "between", "named"),
     [
         ("{replicated}", "negate", ["x"]),
-        ("{replicated}", "all-reduce", []),
+        ("{replicated}", "all-reduce", ["x"]),  # a sum of the same
+        ("{replicated}", "all-to-all", []),
         ("{mesh[], replicated}", "negate", ["x"]),
         ("{devices=[8]<=[8]}", "negate", []),
     ],
@@ -108,7 +140,7 @@ def test_a_batch_is_named_if_devices_compute_the_same_as_others(
         0 | x | f32[16,128] | 0 | 8192 | 0-2 | parameter(0)
         1 | w | f32[64,16]  | 0 | 4096 | 0-2 | parameter(1)
         4 | l | f32[16]     | 0 | 64   | 0-2 | parameter(2)
-        2 | y | f32[16,128] | 0 | 8192 | 1-1 | all-reduce(x)
+        2 | y | f32[16,128] | 0 | 8192 | 1-1 | all-to-all(x)
         3 | r | f32[64,16]  | 0 | 4096 | 2-2 | fusion(w, y)
         """,
         "r",
@@ -123,6 +155,6 @@ def test_a_batch_is_named_if_devices_compute_the_same_as_others(
         {"value": "l", "devices": 8, "sharding": labels},
     ]
     reasons = [row["reason"] for cause in replicated_batch(program, rows) for row in cause.rows]
-    # all inputs are replicated on all devices, but they exchange something
+    # all inputs are replicated on all devices, but have different parts of something
     expected = {4: ["replicated; 4 groups of 2 devices compute the same"] * 2}
     assert reasons == expected.get(groups, [])
