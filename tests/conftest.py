@@ -49,9 +49,9 @@ MOST_WORKERS = 4  # each may start a server, which takes a gigabyte
 def pytest_xdist_auto_num_workers() -> int:
     """Return the number of processes for `-n auto`: one if they would share a database.
 
-    There are two more than processors, because tests also wait for servers and browsers.
+    There is one more than processors, because tests also wait for servers and browsers.
     """
-    return 1 if os.environ.get("NEO4J_URI") else min(MOST_WORKERS, 2 + (os.cpu_count() or 1))
+    return 1 if os.environ.get("NEO4J_URI") else min(MOST_WORKERS, 1 + (os.cpu_count() or 1))
 
 
 @pytest.hookimpl(wrapper=True)
