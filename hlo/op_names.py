@@ -43,6 +43,7 @@ def framework_of(names: Iterable[str | None]) -> str | None:
 
 _LONGEST: Final = 1000
 """Most characters of a scope: a name of one megabyte could have gigabytes of scopes."""
+_KEYS: Final = re.compile(r"[\[.]")
 _OP_NUMBER: Final = re.compile(r"_\d+(?=/|$)")
 _OF_LINEN: Final = re.compile(r"^Checkpoint(?=[A-Z])")
 _WRAPPED: Final = re.compile(r"[A-Za-z_]\w*\((?P<inner>.*)\)", re.DOTALL)
@@ -153,6 +154,11 @@ def is_named_by_first_call(op_name: str | None) -> bool:
     """
     _, _, inner = (op_name or "").partition("/jit(main)/")
     return "jit(" in inner
+
+
+def argument_name(op_name: str | None) -> str:
+    """Return the name of an input's argument: ``state`` of ``state['w']`` and ``state[0].mu``."""
+    return _KEYS.split(op_name or "", maxsplit=1)[0]
 
 
 def last_part(op_name: str | None) -> str:

@@ -2,7 +2,7 @@
 
 An element of the diagonal of a product, as of `jnp.diag(a @ b.T)`, is a product of two rows: none
 of the others has to be computed. A product with a diagonal matrix, as `x @ jnp.diag(d)`, scales
-columns or rows: the matrix has to be made for none of them.
+columns or rows: the vector is enough.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, Remedies, of_avoidable
-from xlagraph.advice.causes.inflated_values import leads_to
+from xlagraph.advice.causes.inflated_values import matrix_products
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -25,8 +25,6 @@ _LEAST_ROWS: Final = 16
 """Least rows: the diagonal of a smaller matrix is not much smaller."""
 _TAKING: Final = frozenset(("gather", "select"))
 """Opcodes that can take the diagonal of a matrix."""
-
-_PRODUCT: Final = frozenset(("dot",))
 
 _BY_ELEMENT: Final = ELEMENTWISE | {"broadcast", "constant"}
 
@@ -49,7 +47,7 @@ _FACTORS: Final[Remedies] = {
 
 
 class _Found(NamedTuple):
-    """A matrix, why it is needless, and the line whose diagonal it is."""
+    """A matrix that need not be stored, why, and the line that makes or reads its diagonal."""
 
     value: StoredValue
     reason: str
@@ -118,16 +116,18 @@ def _factors(program: PeakProgram, matrices: Sequence[StoredValue]) -> Iterator[
         if (
             readers
             and program.computes_with(value.name, "select")
-            and all(leads_to(program, value, each, _PRODUCT) for each in readers)
+            and set(readers).issubset(matrix_products(program, value))
             and _selects_diagonal(program, value.name)
         ):
             rows, line = value.dimensions[-1], place_name(program, readers[0])
-            reason = f"{line} multiplies by it: zero, except for {rows} of {rows} × {rows} elements"
+            reason = (
+                f"{line} multiplies by it: only {rows} of {rows} × {rows} elements are not zero"
+            )
             yield _Found(value, reason, place_name(program, value.name))
 
 
 def _selects_diagonal(program: PeakProgram, name: str) -> bool:
-    """Return True if a fusion makes the diagonal of fewer elements, and the rest of a number."""
+    """Return True if a fusion repeats a smaller array on the diagonal, and a number beside it."""
     outside = program.operations.get(name)
     inside = () if outside is None else program.fused_operations(outside)
     by_name = {each.name: each for each in inside}

@@ -83,7 +83,7 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
         if value.op_name is None:
             continue  # a pass of the compiler made it: no line of the program removes it
         readers = program.readers_of.get(value.value_id, ())
-        if any(leads_to(program, value, name, _STORED_FIRST) for name in readers):
+        if any(_leads_to(program, value, name, _STORED_FIRST) for name in readers):
             continue
         operands = program.read_by.get(value.name, [])
         made_of = sum(
@@ -121,7 +121,7 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
         indices = [each for each in read if each.is_integer]
         weights = [each for each in read if each not in indices]
         made_of = _sums_of_rows(program, value) + _padded(program, value)
-        products = [name for each in (value, *made_of) for name in _products(program, each)]
+        products = [name for each in (value, *made_of) for name in matrix_products(program, each)]
         if (
             products
             and 1 <= len(indices) <= 2
@@ -165,7 +165,7 @@ def _numbers_of_columns(program: PeakProgram) -> Iterator[tuple[StoredValue, str
         indices = [_index_of(program, name, value) for name in readers]
         if indices and None not in indices:
             made = [each for name in readers for each in _stored_one_hot(program, name)]
-            line = place_name(program, _products(program, made[0])[0] if made else readers[0])
+            line = place_name(program, matrix_products(program, made[0])[0] if made else readers[0])
             names = ", ".join(dict.fromkeys(_name_of(program, each) for each in indices if each))
             yield value, f"numbers of columns; {line} compares {names} with them and multiplies"
             for each in made:
@@ -200,7 +200,7 @@ def _stored_one_hot(program: PeakProgram, reader: str) -> list[StoredValue]:
     made = program.made_by.get(reader, ())
     if not program.instructions[reader].computes_only(_REPEATING | _PADDING):
         return []
-    return [each for each in made if _products(program, each) and program.is_alone(each)]
+    return [each for each in made if matrix_products(program, each) and program.is_alone(each)]
 
 
 def _sums_of_rows(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
@@ -212,7 +212,7 @@ def _sums_of_rows(program: PeakProgram, value: StoredValue) -> list[StoredValue]
         for name in program.readers_of.get(value.value_id, ())
         if program.computes_with(name, "reduce")
         for made in program.made_by.get(name, ())
-        if made.dimensions in shapes and _products(program, made) and program.is_alone(made)
+        if made.dimensions in shapes and matrix_products(program, made) and program.is_alone(made)
     ]
 
 
@@ -242,17 +242,17 @@ def _padded(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
         for name in program.readers_of.get(value.value_id, ())
         if program.instructions[name].computes_only(_PADDING)
         for made in program.made_by.get(name, ())
-        if _products(program, made)
+        if matrix_products(program, made)
     ]
 
 
-def _products(program: PeakProgram, value: StoredValue) -> list[str]:
+def matrix_products(program: PeakProgram, value: StoredValue) -> list[str]:
     """Return the instructions that multiply a value as a matrix."""
     readers = program.readers_of.get(value.value_id, ())
-    return [name for name in readers if leads_to(program, value, name, frozenset(("dot",)))]
+    return [name for name in readers if _leads_to(program, value, name, frozenset(("dot",)))]
 
 
-def leads_to(
+def _leads_to(
     program: PeakProgram, value: StoredValue, reader: str, opcodes: frozenset[str]
 ) -> bool:
     """Return True if a reader is an operation of these opcodes, or leads a value to a fused one.

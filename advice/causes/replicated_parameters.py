@@ -11,6 +11,7 @@ from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.names import have_same_end
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.graph.engine import Cell
+from xlagraph.hlo.op_names import argument_name
 from xlagraph.hlo.shardings import part_count, split_dimensions
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.following import follow
@@ -98,7 +99,7 @@ def replicated_state(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
             split[whole].append((value.op_name, count))
         else:
             replicated.append(value)
-    arguments = {_argument(name) for names in split.values() for name, _ in names}
+    arguments = {argument_name(name) for names in split.values() for name, _ in names}
     rows: defaultdict[bool, list[Mapping[str, Cell]]] = defaultdict(list)
     parts_of: defaultdict[bool, dict[int, int]] = defaultdict(dict)
     for value in sorted(replicated, key=lambda value: -value.size_bytes):
@@ -109,7 +110,7 @@ def replicated_state(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
             is_state = _depth(name) < _depth(own) or (
                 _depth(name) == _depth(own) and not _feeds_products(program, value)
             )
-            if is_state or _argument(own) in arguments:
+            if is_state or argument_name(own) in arguments:
                 reason = f"replicated; {name} is split into {count} parts"
                 rows[is_state].append(evidence_row(value, reason))
                 parts_of[is_state][value.value_id] = count
@@ -145,11 +146,6 @@ def _feeds_products(program: PeakProgram, value: StoredValue) -> bool:
                 return True
             waiting += program.made_by.get(reader, ())
     return False
-
-
-def _argument(name: str) -> str:
-    """Return the name of the argument that an input belongs to."""
-    return name.split("[")[0].split(".")[0]
 
 
 def _depth(name: str) -> int:

@@ -12,11 +12,11 @@ once the framework has named an input.
 
 # ruff: noqa: D102  `Edit` describes an edit's methods
 
-import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from xlagraph.hlo.op_names import argument_name
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
@@ -258,12 +258,11 @@ def whole_arguments(
 ) -> list[tuple[tuple[str, ...], frozenset[int]]]:
     """Return the patterns and the parameters of each argument, as `donate_argnums` takes them.
 
-    The argument of `state['w']` and `state[0].mu` is `state`. A parameter without such a name is an
-    argument by itself.
+    A parameter without the name of one is an argument by itself.
     """
     leaves: defaultdict[str, list[StoredValue]] = defaultdict(list)
     for value in compilation.array_parameters:
-        leaves[re.split(r"[\[.]", value.op_name or "", maxsplit=1)[0]].append(value)
+        leaves[argument_name(value.op_name)].append(value)
     found = []
     for name, values in leaves.items():
         ends = {(value.op_name or "")[len(name) : len(name) + 1] for value in values}

@@ -200,7 +200,9 @@ def _beside(
         value.value_id
         for value in program.values
         if value.computation in around and not value.is_table
-        if compilation.values[value.value_id].opcode not in CONTROL_FLOW
+        # an edit may have added values that are not stored
+        if (stored := compilation.values.get(value.value_id)) is not None
+        if stored.opcode not in CONTROL_FLOW
     )
 
 

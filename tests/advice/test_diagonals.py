@@ -215,7 +215,7 @@ def test_its_gradient_is_named_with_it(programs):
         pytest.param(DIAGONAL, "add(d, m)", id="added"),
         pytest.param(DIAGONAL.replace("=EQ", "=GE"), "dot(d, m)", id="a triangle"),
         pytest.param(DIAGONAL.replace("(%c, %b, %z)", "(%c, %z, %b)"), "dot(d, m)", id="others"),
-        pytest.param(DIAGONAL.replace("(%zero)", "(%v)"), "dot(d, m)", id="rows beside it"),
+        pytest.param(DIAGONAL.replace("(%zero)", "(%v)"), "dot(d, m)", id="not zero beside it"),
     ],
 )
 def test_another_matrix_or_reader_is_not_named(programs, making, reading):

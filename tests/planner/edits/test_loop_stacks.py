@@ -144,6 +144,17 @@ def test_a_stack_that_is_read_next_to_its_loop_is_needed_without_the_backward_pa
     assert (not list(loop_stacks(compiled, compiled.program, {5}))) == is_kept
 
 
+def test_a_value_that_another_edit_has_added_reads_no_stack():
+    compiled = compiled_loop()
+    values = [
+        each._replace(computation="main") if each.instruction == "loop" else each
+        for each in compiled.program.values
+    ]
+    added = value(10, 8, 12, 4, computation="main")
+    program = replace(compiled.program, values=(*values, added))
+    assert len(list(loop_stacks(compiled, program, {5}))) == 1
+
+
 def test_an_edit_that_changes_no_value_keeps_as_many_bytes():
     """A checkpoint does, if the inputs of all iterations are as large as the stacks."""
     why = why_nothing_is_saved(replan(compiled_loop()), ())
