@@ -12,11 +12,17 @@ export function readFragment() {
 
 /**
  * Write settings to the fragment after a pause, without null and empty settings.
+ *
+ * If another address was opened in the pause (a link was clicked), nothing is written: `hashchange` may not have been handled yet, and
+ * the view would read its own settings again and stay.
  * @param {Record<string, string | number | null | undefined>} settings
  */
 export function writeFragment(settings) {
   clearTimeout(waiting);
-  waiting = setTimeout(() => history.replaceState(history.state, '', fragmentOf(settings)), PAUSE_MILLISECONDS);
+  const address = location.href;
+  waiting = setTimeout(() => {
+    if (location.href === address) history.replaceState(history.state, '', fragmentOf(settings));
+  }, PAUSE_MILLISECONDS);
 }
 
 /** Begin a step in the browser's history: its back button returns to the settings until now. */

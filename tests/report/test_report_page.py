@@ -52,6 +52,22 @@ def test_the_list_opens_the_clicked_compilation(
     expect(page.locator("main.list h1")).to_contain_text("before")
 
 
+def test_a_link_is_followed_although_the_state_waits_to_be_written(
+    compilation_page: Page,
+) -> None:
+    # in one task of the page: its timer would run before the event of the new address
+    compilation_page.evaluate(
+        """() => {
+          const later = window.setTimeout;
+          window.setTimeout = (write) => (queueMicrotask(write), 0);
+          window.xlagraphView.set({words: 't'});
+          window.setTimeout = later;
+          document.querySelector('a.back').click();
+        }"""
+    )
+    expect(compilation_page.locator("main.list h1")).to_contain_text("before")
+
+
 def test_figures_are_those_of_the_command_line(compilation_page: Page) -> None:
     figures = compilation_page.locator(".figurecard")
     expect(figures.nth(0)).to_contain_text("reserved384 B")
