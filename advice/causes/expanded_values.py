@@ -15,12 +15,16 @@ from xlagraph.advice.causes.axes import Axes
 from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.regions import SUMMING, Region
+from xlagraph.advice.causes.regions import Region, is_sum
 from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
-from xlagraph.planner.dimensions.module_operations import maker_of
+from xlagraph.planner.dimensions.module_operations import (
+    NUMBERS_OF_WINDOW,
+    Operation,
+    maker_of,
+)
 from xlagraph.planner.edits.resizing import ComputeInParts
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -30,8 +34,7 @@ _LEAST_SHARE: Final = 0.1
 _MOST_PARTS: Final = 16
 """Most values in which they may come, as those of each layer: smaller ones are not looked at."""
 
-_NUMBERS_OF_WINDOW: Final = 4
-"""Size, stride and two dilations of a window in each dimension."""
+_PRODUCTS: Final = ("dot", "convolution")
 
 _EXPANDED: Final[Remedies] = {
     "jax": "Compute a few rows at a time, and reduce them immediately: jax.lax.map(f, rows,"
@@ -181,8 +184,12 @@ class _RegionAxes(Axes):
 
     @cached_property
     def _products(self) -> frozenset[str]:
-        program = self.program
-        return frozenset(name for name in program.made_by if program.computes_with(name, "dot"))
+        computes_with = self.program.computes_with
+        return frozenset(
+            name
+            for name in self.program.made_by
+            if any(computes_with(name, each) for each in _PRODUCTS)
+        )
 
     def _has(self, axis: int, value: StoredValue, first: StoredValue) -> bool:
         """Return True if a value has a dimension, of which others of its shape may be repeated.
@@ -224,13 +231,13 @@ class _RegionAxes(Axes):
         inside = self.program.fused_operations(operation) or (operation,)
         results = self.followed.results
         for each in inside:
-            if each.opcode in SUMMING:
+            if is_sum(each):
                 read = [results.get(operand.name, ()) for operand in each.operands]
                 made = results.get(each.name, ())
                 if self._is_in(axis, *read) and not self._is_in(axis, made):
                     return False
             if each.opcode == "reduce-window":
-                sizes = each.numbers["window"][::_NUMBERS_OF_WINDOW]
+                sizes = each.numbers["window"][::NUMBERS_OF_WINDOW]
                 arrays_read = arrays(results.get(each.operands[0].name, ()))
                 if any(
                     size > 1 and axis in self.parts((dimension,))
@@ -245,9 +252,9 @@ class _RegionAxes(Axes):
         operation = self.program.operations.get(name)
         inside = () if operation is None else self.program.fused_operations(operation)
         return any(
-            axis in self.parts(array[number] for number in each.numbers["lhs_contracting_dims"])
+            axis in self.parts(array[number] for number in _summed(each))
             for each in (*inside, *(() if operation is None else (operation,)))
-            if each.opcode == "dot" and "lhs_contracting_dims" in each.numbers
+            if each.opcode in _PRODUCTS
             for array in arrays(self.followed.results.get(each.operands[0].name, ()))
         )
 
@@ -279,7 +286,7 @@ class _RegionAxes(Axes):
                 is_joined = makers[each.numbers["number"][0]] in sums
             else:
                 is_joined = any(operand.name in joined for operand in each.operands)
-            if is_joined and each.opcode in SUMMING:
+            if is_joined and is_sum(each):
                 return False
             if is_joined:
                 joined.add(each.name)
@@ -299,3 +306,10 @@ class _RegionAxes(Axes):
             found |= near
             waiting += near
         return found
+
+
+def _summed(product: Operation) -> Sequence[int]:
+    """Return the dimensions of the first operand over which a product may sum."""
+    if product.opcode == "convolution":  # features, and places of windows
+        return product.numbers.get("lhs", (0, 1))[1:]
+    return product.numbers.get("lhs_contracting_dims", ())

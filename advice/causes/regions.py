@@ -10,8 +10,9 @@ from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.random_bits import makes_random_bits
 from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.module_operations import Operation
 
-SUMMING: Final = ("reduce", "dot")
+_SUMMING: Final = ("reduce", "dot")
 _GROWTH: Final = 4
 """Least bytes of these values for each byte of a value that they are computed from, or that is
 computed from them."""
@@ -19,7 +20,7 @@ _OUTER: Final = 64
 """Least bytes of the result for each byte of a factor of a product that computes no activations."""
 _ROW_BY_ROW: Final = "TopK"
 """Target of the custom call that takes the largest elements of each row."""
-_MIXING: Final = MIXING - {"reduce", "reduce-window"}
+_MIXING: Final = MIXING - {"reduce", "reduce-window", "convolution"}
 _TAKING: Final = ("slice", "pad", "concatenate")
 """Opcodes with which a scan (jnp.cumprod) takes halves of its rows, and joins them again."""
 
@@ -122,13 +123,14 @@ class Region:
             return set()
         if all(map(is_small, made)):
             is_sum = (
-                any(map(known.computes_with, SUMMING))
+                any(map(known.computes_with, _SUMMING))
+                or (known.computes_with("convolution") and not self._has_window(name))
                 or known.target == _ROW_BY_ROW
                 or self._adds_rows(name)
             )
             if is_sum:
                 self.ends.add(name)
-            elif any(map(known.computes_with, _MIXING)):
+            elif self._mixes(name):
                 return None
             elif any(map(known.computes_with, _TAKING)) or any(
                 each.value_id in self.pieces for each in read
@@ -138,13 +140,30 @@ class Region:
             else:
                 return None
         else:
-            if any(map(known.computes_with, _MIXING)):
+            if self._mixes(name):
                 return None
             self.names.add(name)
         self.made |= {each.value_id for each in made if is_small(each)}
         self.given |= {each.value_id for each in read if is_small(each)} - self.made
         found = {program.set_of(each) for each in (*made, *read) if not is_small(each)}
         return found if found <= self._temporaries else None
+
+    def _mixes(self, name: str) -> bool:
+        """Return True if parts of the operands are not enough for a part of the result.
+
+        This does not count sums: they need all of the dimension that is summed.
+        """
+        known = self.program.instructions[name]
+        return any(map(known.computes_with, _MIXING)) or self._has_window(name)
+
+    def _has_window(self, name: str) -> bool:
+        """Return True for a convolution with a window, or that is not known to have none."""
+        if not self.program.computes_with(name, "convolution"):
+            return False
+        operation = self.program.operations.get(name)
+        return operation is None or any(
+            each.has_window for each in (operation, *self.program.fused_operations(operation))
+        )
 
     def _adds_rows(self, name: str) -> bool:
         """Return True for a scatter that adds, as the gradient of gathered rows does."""
@@ -171,6 +190,12 @@ class Region:
     @cached_property
     def _temporaries(self) -> frozenset[int | None]:
         return frozenset(map(self.program.set_of, self.program.temporaries))
+
+
+def is_sum(operation: Operation) -> bool:
+    """Return True if an operation sums over a dimension, as the product that a TPU convolves."""
+    is_product = operation.opcode == "convolution" and not operation.has_window
+    return is_product or operation.opcode in _SUMMING
 
 
 def _loop_of_rows(program: PeakProgram, name: str) -> str | None:

@@ -37,6 +37,10 @@ ShapeTree: TypeAlias = ArrayShape | list["ShapeTree"]
 """An array, or the elements of a tuple."""
 
 
+NUMBERS_OF_WINDOW: Final = 4
+"""Size, stride and two dilations of a window in each dimension."""
+
+
 class OperandName(NamedTuple):
     """An operation that another one reads."""
 
@@ -69,6 +73,13 @@ class Operation(NamedTuple):
     def lengths(self) -> tuple[int, ...]:
         """Lengths of an array's dimensions, outermost first; none of a scalar or a tuple."""
         return self.shape.lengths if isinstance(self.shape, ArrayShape) else ()
+
+    @property
+    def has_window(self) -> bool:
+        """True for a convolution with a window; without one, it is a product, as on a TPU."""
+        return self.opcode == "convolution" and any(
+            size > 1 for size in self.numbers.get("window", ())[::NUMBERS_OF_WINDOW]
+        )
 
 
 _Read = TypeVar("_Read")

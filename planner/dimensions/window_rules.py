@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from xlagraph.planner.dimensions.dimension_trees import Array, OperandDimensions, Tree, arrays
+from xlagraph.planner.dimensions.module_operations import NUMBERS_OF_WINDOW
 
 
 def slice_rule(operation: OperandDimensions) -> Tree:
@@ -173,8 +174,10 @@ def _slide(
     The gradient of a kernel slides one activation over another, which is about as long. If both
     become shorter, there are as many places as before.
     """
-    lengths, window = operation.lengths, operation.numbers("window")[4 * number : 4 * number + 4]
-    size, stride, dilation, kernel_dilation = (max(each, 1) for each in window or (1, 1, 1, 1))
+    lengths, window = operation.lengths, operation.numbers("window")[NUMBERS_OF_WINDOW * number :]
+    size, stride, dilation, kernel_dilation = (
+        max(each, 1) for each in window[:NUMBERS_OF_WINDOW] or (1, 1, 1, 1)
+    )
     places, length = lengths.length(one), lengths.length(other)
     factor = Fraction(dilation, stride)
     if places == length:

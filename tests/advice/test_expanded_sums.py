@@ -213,3 +213,37 @@ def test_sums_of_the_elements_so_far_belong_to_their_rows(programs, size, pad, n
     with_results(program, "s")
     found = [row["value"] for cause in expanded_values(program, ()) for row in cause.rows]
     assert sorted(map(str, found)) == named
+
+
+CONVOLVED = """HloModule m
+
+ENTRY e {{
+  x = f32[32,2]{{1,0}} parameter(0)
+  y = f32[64,2]{{1,0}} parameter(1)
+  k = f32[32,64]{{1,0}} convolution(x, y), dim_labels=bf_oi->bf
+  ROOT r = f32[32,2]{{1,0}} convolution(k, y){window}, dim_labels=bf_io->bf
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("window", "named"),
+    [
+        pytest.param("", ["k"], id="products, as a TPU computes them"),
+        pytest.param(", window={size=3 pad=1_1}", [], id="a filter needs rows around a row"),
+    ],
+)
+def test_a_convolution_without_a_window_is_a_product(programs, window, named):
+    program = programs(
+        GIVEN,
+        """
+        0 | x | f32[32,2]  | 0    | 256  | 0-3 | parameter(0)
+        1 | y | f32[64,2]  | 0    | 512  | 0-3 | parameter(1)
+        2 | k | f32[32,64] | 0    | 8192 | 1-3 | convolution(x, y)
+        3 | r | f32[32,2]  | 0    | 256  | 2-3 | convolution(k, y)
+        """,
+    )
+    program.stored.operations = operations_of_text(CONVOLVED.format(window=window))
+    with_results(program, "r")
+    found = [row["value"] for cause in expanded_values(program, ()) for row in cause.rows]
+    assert found == named
