@@ -81,11 +81,12 @@ def of_one_folder(a: CallSites, b: CallSites) -> tuple[CallSites, CallSites]:
             file
             for site in each.known
             for frame in site.frames
-            if PurePath(file := frame.file or "").is_absolute() and not is_installed(file)
+            if (file := frame.file or "<") and not file.startswith("<") and not is_installed(file)
         }
         for each in (a, b)
     ]
-    if not all(files) or files[0] & files[1]:
+    kinds = [{PurePath(file).is_absolute() for file in each} for each in files]
+    if any(len(each) != 1 for each in kinds) or files[0] & files[1]:
         return a, b
     return _relative(a, files[0]), _relative(b, files[1])
 

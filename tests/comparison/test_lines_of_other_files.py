@@ -1,3 +1,5 @@
+import pytest
+
 from xlagraph.comparison.call_sites import CallSite, CallSites, of_one_folder
 from xlagraph.hlo.metadata import StackFrame
 
@@ -15,9 +17,10 @@ def sites_in(folder, *files, cut="main.py"):
     return CallSites(known, set(), {(f"{folder}/{cut}", "f")})
 
 
-def test_the_files_of_two_checkouts_are_named_from_the_folder_of_each():
-    a = sites_in("/a", "/a/models/net.py", LIBRARY)
-    b = sites_in("/b/c", "/b/c/models/net.py", LIBRARY)
+@pytest.mark.parametrize(("before", "after"), [("/a", "/b/c"), ("a", "/b"), ("a/b", "a/c")])
+def test_the_files_of_two_checkouts_are_named_from_the_folder_of_each(before, after):
+    a = sites_in(before, f"{before}/models/net.py", LIBRARY)
+    b = sites_in(after, f"{after}/models/net.py", LIBRARY)
     of_a, of_b = of_one_folder(a, b)
     assert of_a == of_b
     files = {frame.file for site in of_a.known for frame in site.frames}
@@ -28,6 +31,8 @@ def test_the_files_of_two_checkouts_are_named_from_the_folder_of_each():
 def test_files_keep_their_paths_if_both_programs_have_one():
     a, b = sites_in("/a", "/a/net.py"), sites_in("/a", "/lib/net.py")
     assert of_one_folder(a, b) == (a, b)
+    mixed = sites_in("/b", "net.py")
+    assert of_one_folder(a, mixed) == (a, mixed)
     nothing = CallSites(set(), set())
     assert of_one_folder(a, nothing) == (a, nothing)
 
