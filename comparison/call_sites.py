@@ -7,9 +7,11 @@ XLA puts the stack of an op in a function that JAX compiles on its own below tha
 lower one is that of the first call, which may be of another program.
 """
 
+import os.path
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from itertools import chain
+from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.grouping import grouped
@@ -67,6 +69,42 @@ def call_sites(
             if not functions and name.startswith("jit("):
                 cut.update(map(_function, stack))
     return CallSites(known, unknown, cut)
+
+
+def of_one_folder(a: CallSites, b: CallSites) -> tuple[CallSites, CallSites]:
+    """Return the call sites of two programs, each with files relative to the folder of all.
+
+    Two checkouts have other folders. Nothing changes if both programs have a file.
+    """
+    files = [
+        {
+            file
+            for site in each.known
+            for frame in site.frames
+            if (file := frame.file or "<") and not file.startswith("<") and not is_installed(file)
+        }
+        for each in (a, b)
+    ]
+    kinds = [{PurePath(file).is_absolute() for file in each} for each in files]
+    if any(len(each) != 1 for each in kinds) or files[0] & files[1]:
+        return a, b
+    return _relative(a, files[0]), _relative(b, files[1])
+
+
+def _relative(sites: CallSites, files: Set[str]) -> CallSites:
+    folder = os.path.commonpath([PurePath(file).parent for file in files])
+    names = {file: str(PurePath(file).relative_to(folder)) for file in files}
+    known = {
+        site._replace(
+            frames=tuple(
+                frame._replace(file=names.get(frame.file or "", frame.file))
+                for frame in site.frames
+            )
+        )
+        for site in sites.known
+    }
+    cut = {(names.get(file or "", file), function) for file, function in sites.cut}
+    return CallSites(known, sites.unknown, cut)
 
 
 def inner_functions(op_name: str) -> list[tuple[str, str]]:

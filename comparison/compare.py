@@ -32,6 +32,8 @@ DEFAULT_GROUPS: Final = (By.CAUSE, By.TEMPORARY, By.ROLE, By.OP, By.LINE)
 
 _MOST_READ: Final = 50
 """Maximum number of pairs whose values are read to find reasons; the largest changes first."""
+_LEAST_SHARE: Final = 0.1
+"""Minimum growth of a pair whose calls are named, as a share of the largest one's."""
 
 
 def compare(
@@ -87,8 +89,9 @@ def _reasons(
     changed = [
         pair for pair in pairs if pair.a and pair.b and (is_only or pair.a.totals != pair.b.totals)
     ]
+    growths = [abs(pair.reserved.growth_bytes) for pair in changed]
     reasons: list[Reason] = []
-    for pair in changed[:_MOST_READ]:
+    for pair, growth in zip(changed[:_MOST_READ], growths, strict=False):
         key_a, key_b = (side.key if side else "" for side in (pair.a, pair.b))
         reserved = read_reserved(graph, (key_a, key_b))
         explained = explain_pair(reserved[key_a], reserved[key_b])
@@ -96,7 +99,11 @@ def _reasons(
             explained = join_waiting(graph, explained, (key_a, key_b))
             name_causes(graph, explained, (key_a, key_b))
             name_returned_gradients(graph, explained, (key_a, key_b))
+        # of a program that hardly grows, what has no bytes may follow from other calls of it
+        is_small = pair is not changed[0] and growth < _LEAST_SHARE * growths[0]
         for reason in join_moved(explained):
+            if is_small and not (reason.growth_bytes or reason.placed_bytes):
+                continue
             reason.compilations = (key_a, key_b)
             reasons.append(reason)
     for kind, others in ((ReasonKind.UNPAIRED, unpaired), (ReasonKind.OTHER, changed[_MOST_READ:])):

@@ -18,7 +18,7 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import folded
-from xlagraph.comparison.call_sites import CallSite
+from xlagraph.comparison.call_sites import CallSite, of_one_folder
 from xlagraph.comparison.called_functions import MOVING
 from xlagraph.comparison.held_values import Reserved, place
 from xlagraph.comparison.loop_texts import turns
@@ -94,7 +94,7 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
     """
     if any(each.is_resharded for each in reasons.found.values()):
         return
-    sites = [side.mentions.call_sites for side in sides]
+    sites = of_one_folder(*(side.mentions.call_sites for side in sides))
     if not all(each.known for each in sites):
         return
     # where these are called is not known of both programs
@@ -128,12 +128,14 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
             reason.count_a = reason.count_b = len(lines)
             return
     if not differences:
-        _, differences, _ = _aligned(
+        _, takes, _ = _aligned(
             *(
                 own_lines(each.known, unsure, cut, of_backward=False, of_moves=True)
                 for each in sites
             )
         )
+        # which parts are taken follows from shapes, too
+        differences = [each for each in takes if not each.is_elsewhere]
     a, b = forward
     moved += [
         _Difference(b.paths[of_b], of_b, *(frozenset(b.done(of_b)),) * 2)
@@ -147,12 +149,24 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
     if first is None:
         _name_line_of_library(sites[0].known, sites[1].known, unsure, reasons)
     else:
-        reason = reasons.of(ReasonKind.EDITED, after=MORE if first.is_elsewhere else "")
+        after = _moved(first, differences) or (MORE if first.is_elsewhere else "")
+        reason = reasons.of(ReasonKind.EDITED, after=after)
         reason.scopes, reason.inputs = set(first.gone), set(first.new)
         reason.labels = {_place(first.line)}
         loops = reasons.found.get(Subject(ReasonKind.TURNS))
         if loops and len(loops.turns) == 1 and loops.scopes <= first.places:
             reason.turns = {each for each in loops.turns if 0 in each}
+
+
+def _moved(first: _Difference, differences: Iterable[_Difference]) -> str:
+    """Return the line of another function that does what one no longer does, or the reverse."""
+    if bool(first.gone) is bool(first.new):
+        return ""
+    for other in differences:
+        to, back = first.gone and other.new, first.new and other.gone
+        if first.gone | first.new == (to or back) and not (other.gone and other.new):
+            return f"{'to' if to else 'from'} {_place(other.line)}"
+    return ""
 
 
 def _name_line_of_library(
@@ -297,7 +311,10 @@ def edited_text(reason: Reason) -> str:
     loop = "".join(f"{turns(*each)}, with " for each in reason.turns)
     if gone and new:
         return f"{at}: {loop}{new} instead of {gone}"
-    is_elsewhere = reason.subject.after == MORE
+    after = reason.subject.after
+    if after.startswith(("to ", "from ")):
+        return f"{at}: {loop}{new or gone} moved {after}"
+    is_elsewhere = after == MORE
     if new:
         return f"{at}: {loop}{new} new{', besides others' if is_elsewhere else ''}"
     return f"{at}: {loop}{gone} gone{', others left' if is_elsewhere else ''}"

@@ -87,3 +87,8 @@ def join_unrolled(sides: Sides, turns: LoopTurns, reasons: FoundReasons) -> None
                 for before in ("", "loop"):
                     if of_loop := reasons.found.pop(Subject(ReasonKind.LOOPED, before, word), None):
                         loop.absorb(of_loop)
+                # what the only loop makes, if the other program has none
+                kind = ReasonKind.SCOPE_NEW if word == "new" else ReasonKind.SCOPE_GONE
+                is_only = len(unrolled) == 1 and not turns.others
+                if is_only and (scope := reasons.found.pop(Subject(kind, after="while"), None)):
+                    loop.absorb(scope)

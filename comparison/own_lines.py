@@ -99,6 +99,8 @@ def own_lines(
     for site in sorted(sites, key=lambda site: bool(site.function)):
         if is_recomputed(site.op_name) or is_backward(site.op_name) is not of_backward:
             continue
+        if not unsure.isdisjoint(name for name, _ in inner_functions(site.op_name)):
+            continue  # the other program may call it by the same line
         path: OwnPath = ()
         calls: frozenset[OwnItem] = frozenset()
         for at, frame in enumerate(site.frames):

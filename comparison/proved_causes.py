@@ -40,6 +40,8 @@ _INDIRECT: Final = {
 _NUMBER: Final = re.compile(r"\d+")
 _LEAST_SHARE_OF_GROWTH: Final = 0.1
 _LEAST_SHARE_OF_REASON: Final = 0.5
+_LEAST_SHARE_OF_CAUSE: Final = 0.1
+"""Share of the values of a cause that a reason must have, so that it is not one of others."""
 _LEAST_LIKELIHOOD: Final = 0.5
 """A less likely cause, such as a copy that the compiler did not elide, explains no growth."""
 _LEAST_SHARE_OF_ALL: Final = 0.01
@@ -263,8 +265,9 @@ def best_cause(causes: Iterable[FoundCause], reason: Reason) -> FoundCause | Non
     best = max(fitting, key=lambda cause: cause.bytes_of(reason), default=None)
     if best is None:
         return None
-    share = best.bytes_of(reason) / abs(reason.growth_bytes)
-    return best if share >= _LEAST_SHARE_OF_REASON else None
+    bytes_ = best.bytes_of(reason)
+    is_most = bytes_ >= _LEAST_SHARE_OF_REASON * abs(reason.growth_bytes)
+    return best if is_most and bytes_ >= _LEAST_SHARE_OF_CAUSE * best.sum_bytes else None
 
 
 def _by_title(causes: Iterable[FoundCause]) -> dict[str, FoundCause]:

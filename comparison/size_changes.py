@@ -159,6 +159,7 @@ class InputSizes:
         )
         self._factors: set[Fraction] = set()
         self._products: set[Fraction] = set()
+        self._changed: set[tuple[int, int]] = set()
         unnamed = {value.name for value in (*a, *b) if value.is_input and not value.op_name}
         for name in inputs_a.keys() & inputs_b.keys():
             if self._is_same_tree or (is_identifying(name) and name not in unnamed):
@@ -166,6 +167,7 @@ class InputSizes:
                 # by several factors, it may be another part of another tree
                 if self._is_same_tree or len(factors) == 1:
                     self._add(factors)
+                    self._changed |= _changed(inputs_a[name], inputs_b[name])
         self._renamed = _renamed(inputs_a, inputs_b)
         if self._renamed:
             self._add(_factors(*self._renamed) or ())
@@ -176,8 +178,19 @@ class InputSizes:
             self._add(factor for a, b in pairs for factor in _factors(a.shape, b.shape) or ())
 
     def learn_most_frequent(self, pairs: Sequence[tuple[HeldValue, HeldValue]]) -> None:
-        """Take the factor of most of the pairs that share an op, if no input has another size."""
+        """Take the factor of most of the pairs that share an op, if no input has another size.
+
+        Else take those of dimensions that are as much longer as one of an input that is joined with
+        others: the tokens of an image and those of a text.
+        """
         if self._factors:
+            joined = Counter(
+                Fraction(y, x)
+                for a, b in pairs
+                for x, y in _changed(a.shape, b.shape)
+                if any(x > before and y - x == after - before for before, after in self._changed)
+            )
+            self._add(factor for factor, count in joined.items() if count >= _LEAST_PAIRS)
             return
         found = [
             next(iter(factors))
@@ -296,7 +309,13 @@ def _factors(before: str, after: str) -> set[Fraction] | None:
     a, b = dimensions(before), dimensions(after)
     if a is None or b is None or len(a) != len(b) or 0 in (*a, *b):
         return None
-    return {Fraction(y, x) for x, y in zip(a, b, strict=True) if x != y}
+    return {Fraction(y, x) for x, y in _changed(before, after)}
+
+
+def _changed(before: str, after: str) -> set[tuple[int, int]]:
+    """Return the dimensions that differ, before and after; none if the ranks differ."""
+    a, b = dimensions(before) or (), dimensions(after) or ()
+    return {each for each in zip(a, b, strict=False) if each[0] != each[1] and len(a) == len(b)}
 
 
 def _factors_of_any_rank(before: str, after: str) -> set[Fraction] | None:

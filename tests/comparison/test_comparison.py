@@ -7,6 +7,7 @@ import pytest
 from tests.tiny_dumps import AFTER_F, BEFORE_F, dump, ingest_two_runs, write_dump
 from xlagraph.comparison.compared_sides import ONE_ROW_COLUMNS, one_row
 from xlagraph.comparison.groups import EVERYTHING_ELSE, GroupGrowth, largest_groups
+from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.ingest import ingest
 from xlagraph.queries import (
     By,
@@ -167,3 +168,24 @@ def test_an_empty_graph_is_reported(graph):
     # nothing was ever written: the embedded engine has no file yet
     with pytest.raises(EmptyGraph, match="ingest"):
         compare(graph, "a", "b")
+
+
+@pytest.mark.parametrize(("size", "is_told"), [(1088, False), (1536, True)])
+def test_calls_of_a_program_that_hardly_grows_are_not_told(
+    graph, tmp_path, monkeypatch, size, is_told
+):
+    for side, sizes in (("a", (1024, 1024)), ("b", (2048, size))):
+        for number, of_module in enumerate(sizes):
+            write_dump(tmp_path / side, number, f"jit_{number}", dump(of_module))
+    assert ingest(graph, tmp_path, jobs=1).ok
+
+    def explain(a, b):
+        growth = b.total_bytes - a.total_bytes
+        called = Reason(Subject(ReasonKind.CALLED), count_b=9)
+        called.inputs = {"most of lib" if growth == 1024 else "other of lib"}
+        return [Reason(Subject(ReasonKind.PEAK), growth), called]
+
+    monkeypatch.setattr("xlagraph.comparison.compare.explain_pair", explain)
+    told = " ".join(each.text for each in compare(graph, "a", "b").sentences)
+    assert "most" in told
+    assert ("other" in told) is is_told

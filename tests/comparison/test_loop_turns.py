@@ -272,13 +272,15 @@ def test_values_are_in_one_loop_more_if_a_loop_replaces_vmap(steps, word):
     mapped = found.of(ReasonKind.UNROLLED, before=steps[0], after=steps[1])
     mapped.growth_bytes = -64
     found.of(ReasonKind.LOOPED, before="loop", after=word).growth_bytes = -8
+    scope = ReasonKind.SCOPE_NEW if word == "new" else ReasonKind.SCOPE_GONE
+    found.of(scope, after="while").growth_bytes = -4
     batch = VALUE._replace(op_name="jit(f)/vmap()/exp"), VALUE._replace(op_name="jit(f)/exp")
     before, after = (Reserved((each,)) for each in batch[:: 1 if word == "new" else -1])
     sides = Sides(before, after, Matching((), (), ()))
     join_unrolled(sides, LoopTurns([], []), found)
     name_new_code(sides, found)  # none: the loop says it
     assert [(each.kind, reason.growth_bytes) for each, reason in found.found.items()] == [
-        (ReasonKind.UNROLLED, -72)
+        (ReasonKind.UNROLLED, -76)
     ]
 
 

@@ -175,3 +175,11 @@ def test_a_cause_is_left_if_a_program_has_arrays_of_its_shape(shape, is_left):
     cause = FoundCause("logits", None, 64, frozenset("a"), (), in_parts=True, shape="f32[8,4]")
     assert cause.is_left_in({shape}) is is_left
     assert not cause._replace(in_parts=False).is_left_in({shape})
+
+
+@pytest.mark.parametrize(("all_bytes", "is_named"), [(320, True), (1280, False)])
+def test_a_cause_of_which_a_reason_has_few_values_is_not_its_cause(all_bytes, is_named):
+    reason = Reason(Subject(ReasonKind.REPLACED), 64)
+    reason.growth_by_label[True, "a"] = 64
+    cause = FoundCause("at once", None, all_bytes, frozenset("a"), (), in_parts=True)
+    assert best_cause([cause], reason) == (cause if is_named else None)

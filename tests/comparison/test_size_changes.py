@@ -234,3 +234,25 @@ def test_arguments_in_another_order_are_the_same_if_only_their_places_name_them(
     swapped = second._replace(op_name="args[0]"), first._replace(op_name="args[1]")
     pairs = match_values([first, second], swapped).pairs
     assert set(pairs) == {(second, swapped[0]), (first, swapped[1])}
+
+
+def test_a_dimension_in_which_an_input_is_joined_with_others_is_as_much_longer():
+    def program(columns, ops=("exp", "neg", "tanh"), others=9):
+        size = columns + others
+        table = INPUT._replace(shape=f"f32[4,{columns}]", held_bytes=columns * 16)
+        values = [
+            VALUE._replace(
+                name=op, op_name=f"jit(f)/{op}", shape=f"f32[{size},8]", held_bytes=size * 32
+            )
+            for op in ops
+        ]
+        return [table, *values]
+
+    ((text, _),) = lines(program(24), program(48))
+    assert text.startswith("p f32[4,24] → f32[4,48]: 4 values have more elements"), text
+    assert "f32[33,8] → f32[57,8]" in text
+    few = lines(program(24, ("exp", "neg")), program(48, ("exp", "neg")))
+    assert any("2 values replaced by 2 others" in text for text, _ in few), few
+    # nothing is joined in what is smaller
+    other = lines(program(24, others=-8), program(48, others=-8))
+    assert any("3 values replaced by 3 others" in text for text, _ in other), other
