@@ -41,7 +41,6 @@ _UNCHANGED_INPUTS: Final[Remedies] = {
     "tensorflow": "Do not return it: the caller has the tensor that it passed.",
     "pytorch": "Do not return it: the caller has the tensor that it passed.",
 }
-
 _RETURNED_TWICE: Final[Remedies] = {
     "jax": "Return it once, and use this array in both places after the call, such as in the"
     " evaluation and in the next step.",
@@ -65,14 +64,21 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
         if not _follows_gradient(program, value)
     ]
     given = Counter(value.shape for value in program.compilation.array_parameters)
-    returned = Counter(value.shape for value in forward)
+    shapes = {value: _returned_shape(program, value) for value in forward}
+    returned = Counter(shapes.values())
     # as many as inputs may be new states
-    found = [value for value in forward if returned[value.shape] > given[value.shape]]
+    found = [value for value in forward if returned[shapes[value]] > given[shapes[value]]]
     yield from _cause(
         "A training step returns values of its forward pass",
         [(value, "computed by the forward pass, and returned") for value in found],
         _RETURNED_FORWARD_VALUES,
     )
+
+
+def _returned_shape(program: PeakProgram, value: StoredValue) -> str:
+    """Return the shape in which a value is returned, which a bitcast may have changed."""
+    found = program.compilation.result_shapes.get(value.value_id)
+    return (value.shape or "") if found is None else found.partition("{")[0]
 
 
 def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
@@ -114,10 +120,8 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
 
 def unchanged_inputs(program: PeakProgram) -> Iterator[Cause]:
     """Yield results that are copies of inputs, which are not donated."""
-    found = [
-        (value, f"a copy of {input_name(old)}, which the caller has")
-        for value, old in _copied_inputs(program)
-    ]
+    copied = list(_copied_inputs(program))
+    found = [(value, f"a copy of {input_name(old)}, which the caller has") for value, old in copied]
     if found:
         yield of_avoidable(
             program.compilation,
