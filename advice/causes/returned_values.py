@@ -1,6 +1,7 @@
 """Find results of a training step that the caller may not need, and inputs that it has already."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -41,6 +42,14 @@ _UNCHANGED_INPUTS: Final[Remedies] = {
     "tensorflow": "Do not return it: the caller has the tensor that it passed.",
     "pytorch": "Do not return it: the caller has the tensor that it passed.",
 }
+_RETURNED_BY_NNX: Final[Remedies] = {
+    "jax": "nnx.jit returns the states of all modules that it takes: if the function changes none,"
+    " compile it with nnx.jit(..., graph_updates=False) of Flax 0.12. Else donate the modules"
+    " (donate_argnums), which get their arrays back.",
+}
+_STATE_OF_NNX: Final = re.compile(r"\.states\[\d+\]\[")
+"""Part of the op name of an array that `nnx.jit` takes from a module."""
+
 _RETURNED_TWICE: Final[Remedies] = {
     "jax": "Return it once, and use this array in both places after the call, such as in the"
     " evaluation and in the next step.",
@@ -122,13 +131,14 @@ def unchanged_inputs(program: PeakProgram) -> Iterator[Cause]:
     """Yield results that are copies of inputs, which are not donated."""
     copied = list(_copied_inputs(program))
     found = [(value, f"a copy of {input_name(old)}, which the caller has") for value, old in copied]
+    is_of_nnx = all(_STATE_OF_NNX.search(old.op_name or "") for _, old in copied)
     if found:
         yield of_avoidable(
             program.compilation,
             "alias/copies",
             "An input is returned unchanged, so it is copied",
             found,
-            _UNCHANGED_INPUTS,
+            _RETURNED_BY_NNX if is_of_nnx else _UNCHANGED_INPUTS,
             is_exact=True,
             likelihood=1.0,
         )

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from xlagraph.advice.causes.returned_values import returned_forward_values
+from xlagraph.advice.causes.returned_values import returned_forward_values, unchanged_inputs
 from xlagraph.planner.compilation.records import StoredReturn
 
 STEP = """
@@ -34,3 +34,24 @@ def test_a_state_is_known_by_the_shape_in_which_it_is_returned(returning, shape,
     )
     rows = [row["value"] for cause in returned_forward_values(program) for row in cause.rows]
     assert rows == named
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"), [("model.states[0][3]", "nnx.jit"), ("states[0]", "Do not return it")]
+)
+def test_nnx_jit_returns_the_states_of_modules_so_that_callers_cannot_leave_them_out(
+    returning, name, remedy
+):
+    program = returning(
+        """
+        0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
+        1 | 4096 | maybe-live-out
+        """,
+        f"""
+        0 | w   | f32[1024] | 0 | 4096 | 0-1 | parameter(0) | {name}
+        1 | out | f32[1024] | 0 | 4096 | 1-1 | copy(w)
+        """,
+        "out",
+    )
+    (cause,) = unchanged_inputs(program)
+    assert cause.remedies["jax"].startswith(remedy)
