@@ -19,7 +19,7 @@ from xlagraph.planner.compilation.plannable_compilation import (
 from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.edits.chosen_again import reordering_of_choice
 from xlagraph.planner.edits.donating import Donate, whole_arguments
-from xlagraph.planner.edits.edit import replan
+from xlagraph.planner.edits.edit import Replanned, replan
 from xlagraph.planner.orders.ordered_program import Reordering
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
@@ -102,8 +102,11 @@ def best_donation(
     chosen.sort(key=lambda each: (-sum(by_id[v].size_bytes for v in each.parameters), each.names))
     left = max(2, _MOST_VALUES // max(1, len(compilation.program.values)))
 
+    def replanned(edits: Iterable[Donate]) -> Replanned:
+        return replan(compilation, [reduce(or_, edits)])
+
     def saved(edits: Iterable[Donate]) -> int:
-        return replan(compilation, [reduce(or_, edits)]).saved_bytes(memory_space)
+        return replanned(edits).saved_bytes(memory_space)
 
     if not chosen:
         return None, None
@@ -117,6 +120,10 @@ def best_donation(
     if stored is not None:
         found = found.in_chosen_order(stored, compilation)
         every = saved([*chosen, found]) if every < 0 else every
+    if every < 0:  # only the packing may cost, and it is another after the least change
+        plan = replanned([*chosen, found]).plan
+        needed = compilation.plan.least_bytes(memory_space) - plan.least_bytes(memory_space)
+        every = max(every, min(needed, 0))
     if every >= 0:
         return (found if best > 0 else None), None
     names = " ".join(shlex.join(each.arguments) for each in chosen)

@@ -2,8 +2,7 @@
 
 The compiler joins both in one buffer set. If it cannot prove that the parameter is read no later
 than its bytes are written, it keeps copies (`needed_copies`) of the parameter, of the result, or of
-both. A schedule that begins with all parameters copies them directly after. One that places each
-parameter where it is needed (CPU, jaxlib 0.4.30) makes each copy just before its first reader.
+both, at certain steps (`copy_steps`).
 """
 
 from bisect import bisect_left
@@ -12,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from xlagraph.planner.added_copies import AddedCopy, shifted, with_copies
+from xlagraph.planner.copy_steps import parameter_order, step_of_result, steps_of_copies
 from xlagraph.planner.needed_copies import Copies, Donor, Readers, is_own_copy, needed_copies
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.planner.value_changes import (
@@ -56,7 +56,7 @@ def donate(
     `knows_schedule`: the compiler drops copies that the schedule proves unnecessary, as for GPUs
     and TPUs. `copies_last`: results are copied at the end, not as soon as possible.
     """
-    every = sorted(donors, key=lambda donor: _parameter_order(program, donor))
+    every = sorted(donors, key=lambda donor: parameter_order(program, donor.parameter))
     returned = tuple(donor for donor in every if _is_returned_unchanged(program, donor))
     donors = [donor for donor in every if donor not in returned]
     if returned:  # a parameter that is its own result needs no copy
@@ -78,7 +78,8 @@ def donate(
         for donor in donors
     }
     in_place = [donor for donor, copies in needed.items() if not any(copies)]
-    steps = _steps_of_copies(program, knows_schedule=knows_schedule)
+    copied = {donor.parameter for donor, kept in needed.items() if kept.of_parameter}
+    steps = steps_of_copies(program, copied, knows_schedule=knows_schedule)
     last = max(value.live_from for value in program.values)
     copies = [
         AddedCopy(
@@ -93,7 +94,7 @@ def donate(
     copies += [
         AddedCopy(
             donor,
-            last if copies_last else _step_of_result(program, donor),
+            last if copies_last else step_of_result(program, donor),
             is_of_result=True,
             post_order=program.by_id[donor.output].post_order,
         )
@@ -175,16 +176,6 @@ def with_results_apart(
     return replace(program, values=tuple(values), overwrites=overwrites), last
 
 
-def _begins_with_parameters(program: PlannedProgram) -> bool:
-    """Return True if the schedule begins with all parameters: what is ready first runs first."""
-    numbers = {allocation.parameter_number for allocation in program.allocations} - {None}
-    return _first_step(program) >= len(numbers)
-
-
-def _first_step(program: PlannedProgram) -> int:
-    return min((value.live_from for value in program.values if not value.is_stored), default=0)
-
-
 def _is_returned_unchanged(program: PlannedProgram, donor: Donor) -> bool:
     result = program.by_id[donor.output]
     return (
@@ -192,39 +183,6 @@ def _is_returned_unchanged(program: PlannedProgram, donor: Donor) -> bool:
         and result.operands == (donor.parameter,)
         and len(program.sets[result.buffer_set]) == 1
     )
-
-
-def _steps_of_copies(program: PlannedProgram, *, knows_schedule: bool) -> dict[int, int]:
-    """Return the step before which the compiler inserts each parameter's copy, by parameter."""
-    parameters = [value.value_id for value in program.values if value.is_stored]
-    start = _first_step(program)
-    if knows_schedule or _begins_with_parameters(program):
-        return dict.fromkeys(parameters, start)
-    first_reads: dict[int, int] = {}
-    for value in program.values:
-        for read in value.reads:
-            first_reads[read] = min(value.live_from, first_reads.get(read, value.live_from))
-    return {parameter: first_reads.get(parameter, start) for parameter in parameters}
-
-
-def _step_of_result(program: PlannedProgram, donor: Donor) -> int:
-    """Return the step before which a result is copied.
-
-    A schedule that saves memory copies it at once. Others first run all instructions that were
-    ready when the result was made.
-    """
-    made = program.by_id[donor.output].live_from
-    if not _begins_with_parameters(program):
-        return made + 1
-    by_id = program.by_id
-    later = [
-        value.live_from
-        for value in program.values
-        if value.is_in_entry
-        and value.live_from > made
-        and any(by_id[read].live_from > made for read in value.reads if read in by_id)
-    ]
-    return min(later, default=max(made + 1, max(value.live_from for value in program.values)))
 
 
 def _post_order_of_copy(program: PlannedProgram, donor: Donor, kept: Copies) -> int:
@@ -242,16 +200,6 @@ def _post_order_of_copy(program: PlannedProgram, donor: Donor, kept: Copies) -> 
     return min(
         found, max((by_id[each].post_order for each in earlier if each in by_id), default=-1)
     )
-
-
-def _parameter_order(program: PlannedProgram, donor: Donor) -> tuple[int, tuple[int, ...], int]:
-    """Return the sort key of a parameter in the order in which the compiler copies them."""
-    allocation = program.stored_in(program.by_id[donor.parameter])
-    if allocation is None:
-        return 0, (), donor.parameter
-    index = (allocation.shape_index or "{}")[1:-1]
-    numbers = tuple(int(part) for part in index.split(",") if part)
-    return allocation.parameter_number or 0, numbers, donor.parameter
 
 
 def _needed_until(program: PlannedProgram, donor: Donor) -> int:

@@ -76,6 +76,10 @@ class MemoryPlan:
         heap = self.heap(memory_space)
         return heap.size_bytes - heap.lower_bound_bytes if heap is not None else 0
 
+    def least_bytes(self, memory_space: int = 0) -> int:
+        """Return the bytes that are reserved if the temporary block has no holes at its peak."""
+        return self.reserved_bytes(memory_space) - self.unused_bytes(memory_space)
+
     def heap(self, memory_space: int = 0) -> HeapPlan | None:
         """Return the temporary block of a memory space, if it has one."""
         return next((heap for heap in self.heaps if heap.memory_space == memory_space), None)

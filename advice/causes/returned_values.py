@@ -1,6 +1,7 @@
 """Find results of a training step that the caller may not need, and inputs that it has already."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -41,6 +42,13 @@ _UNCHANGED_INPUTS: Final[Remedies] = {
     "tensorflow": "Do not return it: the caller has the tensor that it passed.",
     "pytorch": "Do not return it: the caller has the tensor that it passed.",
 }
+_RETURNED_BY_NNX: Final[Remedies] = {
+    "jax": "nnx.jit returns the states of all modules that it takes: if the function changes none,"
+    " compile it with nnx.jit(..., graph_updates=False) of Flax 0.12. Else donate the modules"
+    " (donate_argnums), which get their arrays back.",
+}
+_STATE_OF_NNX: Final = re.compile(r"\.states\[\d+\]\[")
+"""Part of the op name of an array that `nnx.jit` takes from a module."""
 
 _RETURNED_TWICE: Final[Remedies] = {
     "jax": "Return it once, and use this array in both places after the call, such as in the"
@@ -65,14 +73,21 @@ def returned_forward_values(program: PeakProgram) -> Iterator[Cause]:
         if not _follows_gradient(program, value)
     ]
     given = Counter(value.shape for value in program.compilation.array_parameters)
-    returned = Counter(value.shape for value in forward)
+    shapes = {value: _returned_shape(program, value) for value in forward}
+    returned = Counter(shapes.values())
     # as many as inputs may be new states
-    found = [value for value in forward if returned[value.shape] > given[value.shape]]
+    found = [value for value in forward if returned[shapes[value]] > given[shapes[value]]]
     yield from _cause(
         "A training step returns values of its forward pass",
         [(value, "computed by the forward pass, and returned") for value in found],
         _RETURNED_FORWARD_VALUES,
     )
+
+
+def _returned_shape(program: PeakProgram, value: StoredValue) -> str:
+    """Return the shape in which a value is returned, which a bitcast may have changed."""
+    found = program.compilation.result_shapes.get(value.value_id)
+    return (value.shape or "") if found is None else found.partition("{")[0]
 
 
 def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
@@ -114,17 +129,16 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
 
 def unchanged_inputs(program: PeakProgram) -> Iterator[Cause]:
     """Yield results that are copies of inputs, which are not donated."""
-    found = [
-        (value, f"a copy of {input_name(old)}, which the caller has")
-        for value, old in _copied_inputs(program)
-    ]
+    copied = list(_copied_inputs(program))
+    found = [(value, f"a copy of {input_name(old)}, which the caller has") for value, old in copied]
+    is_of_nnx = all(_STATE_OF_NNX.search(old.op_name or "") for _, old in copied)
     if found:
         yield of_avoidable(
             program.compilation,
             "alias/copies",
             "An input is returned unchanged, so it is copied",
             found,
-            _UNCHANGED_INPUTS,
+            _RETURNED_BY_NNX if is_of_nnx else _UNCHANGED_INPUTS,
             is_exact=True,
             likelihood=1.0,
         )

@@ -146,6 +146,34 @@ def test_a_donation_that_costs_memory_is_a_note_and_no_finding():
     assert note.startswith("donating all inputs that fit outputs costs")
 
 
+def test_a_donation_whose_plan_has_larger_holes_is_not_said_to_cost_memory():
+    """The donation needs no more bytes at the peak, but they are packed with a larger hole."""
+    given = PlannedAllocation(0, 16, "parameter", 0, parameter_number=0, shape_index="{}")
+    held = ((2, 4, 64), (3, 6, 16), (3, 6, 64), (4, 5, 32), (5, 6, 32), (6, 7, 48))
+    compiled = compilation(
+        (
+            value(0, 0, 9, 16, allocation=0, is_stored=True, instruction="v0"),
+            value(1, 7, 9, 16, lives_out=True, instruction="v1"),
+            value(2, 8, 9, 4, lives_out=True, reads=(0,), instruction="v2"),
+            *(
+                value(number, first, last, size, offset_bytes=64 * number, instruction=f"v{number}")
+                for number, (first, last, size) in enumerate(held, 3)
+            ),
+        ),
+        (
+            facts(0, "f32[4]{0}", "parameter", "state['w']", size_bytes=16, needed_until=8),
+            facts(1, "f32[4]{0}", size_bytes=16),
+            facts(2, "f32[]", size_bytes=4),
+        ),
+        allocations=(given,),
+        results=(1,),
+        parameters={0: (0, "{}")},
+        platform="cpu",
+    )
+    assert replan(compiled, [Donate.of(compiled, ["v0"])]).saved_bytes() < 0
+    assert best_donation(compiled, ["v0"], 0) == (None, None)
+
+
 def test_a_state_that_is_donated_alone_is_paired_anew_with_the_parameters():
     """The new weights took the bytes of the state, which was copied, and the new state has none."""
     given = {"is_stored": True, "instruction": "given"}

@@ -57,6 +57,28 @@ def test_a_reader_that_may_run_later_forces_a_copy_at_the_start_that_all_read():
     assert step_before_copies(6, found.copied_before) == 5
 
 
+def test_a_copy_waits_for_what_is_ready_after_earlier_parameters_and_runs_before_the_rest():
+    values = (
+        parameter(),
+        value(5, 0, 10, allocation=1, is_stored=True, instruction="second"),
+        value(6, 2, 8, reads=(5,), instruction="ready after the second"),
+        value(7, 3, 9, reads=(6,), instruction="ready later"),
+        value(2, 4, 6, reads=(1, 7), operands=(1, 7), instruction="reader"),
+        value(3, 5, 5, reads=(1, 7), instruction="loose"),
+        output(6, reads=(2,)),
+    )
+    waiting = tuple(
+        each._replace(reads=(5, 1)) if each.instruction == "ready after the second" else each
+        for each in values
+    )
+    for order, step in ((0, 2), (1, 3)):  # numbers of the donated parameter
+        given = [GIVEN._replace(number=each, parameter_number=each ^ order) for each in (0, 1)]
+        made = program(*values, allocations=given)
+        assert donate(made, [Donor(1, 9, 5)], knows_schedule=False).copied_before == (step,)
+        made = program(*waiting, allocations=given)  # what waits for the copy itself
+        assert donate(made, [Donor(1, 9, 5)], knows_schedule=False).copied_before == (2,)
+
+
 def test_if_parameters_are_placed_where_they_are_needed_so_is_the_copy():
     values = (
         parameter(),
