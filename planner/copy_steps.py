@@ -5,8 +5,9 @@ instructions that are ready once its parameter is there. One that places each pa
 needed (CPU, jaxlib 0.4.30) makes each copy just before its first reader.
 """
 
+from bisect import bisect_left
 from collections.abc import Collection
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
 from xlagraph.planner.needed_copies import Donor
 from xlagraph.planner.planned_program import PlannedProgram, begin_of
@@ -75,15 +76,15 @@ def _steps_as_ready(program: PlannedProgram, copied: Collection[int]) -> dict[in
     for value in computed:
         for read in value.reads:
             first_reads.setdefault(read, value.live_from)
-    ends = [
+    ends = sorted(
         (max(map(turns.__getitem__, value.reads), default=-1), value.live_from + 1)
         for value in takewhile(lambda value: turns.keys() >= set(value.reads), computed)
         if not any(read in copied for read in value.reads)
-    ]
-    start = _first_step(program)
+    )
+    latest = list(accumulate((end for _, end in ends), max, initial=_first_step(program)))
     steps: dict[int, int] = {}
     for parameter in copied:
-        step = max((end for turn, end in ends if turn < turns[parameter]), default=start)
+        step = latest[bisect_left(ends, (turns[parameter],))]
         steps[parameter] = min(step, first_reads.get(parameter, step))
     return steps
 
