@@ -40,6 +40,8 @@ class CallSites(NamedTuple):
     """Functions that JAX compiles on its own, of which some calls are not known."""
     cut: Set[tuple[str | None, str | None]] = frozenset()
     """Files and functions of stacks that JAX limited, so that their other ops are not known."""
+    copied: str | None = None
+    """File of another program that has the name of a copy of it: its lines have other numbers."""
 
 
 def call_sites(
@@ -71,29 +73,51 @@ def call_sites(
     return CallSites(known, unknown, cut)
 
 
-def of_one_folder(a: CallSites, b: CallSites) -> tuple[CallSites, CallSites]:
-    """Return the call sites of two programs, each with files relative to the folder of all.
+def with_common_files(a: CallSites, b: CallSites) -> tuple[CallSites, CallSites]:
+    """Return the call sites of two programs, whose files have the same names if they are the same.
 
-    Two checkouts have other folders. Nothing changes if both programs have a file.
+    Two checkouts have other folders: without a file of both, each name is relative to the folder of
+    all. The only file that is in one program alone is a copy of that of the other one, such as
+    ``train_2.py`` of ``train.py``, if at least half of its functions are in both.
     """
-    files = [
-        {
-            file
-            for site in each.known
-            for frame in site.frames
-            if (file := frame.file or "<") and not file.startswith("<") and not is_installed(file)
-        }
-        for each in (a, b)
-    ]
+    files = [_own_files(each) for each in (a, b)]
     kinds = [{PurePath(file).is_absolute() for file in each} for each in files]
-    if any(len(each) != 1 for each in kinds) or files[0] & files[1]:
+    if any(len(each) != 1 for each in kinds):
         return a, b
-    return _relative(a, files[0]), _relative(b, files[1])
+    if not files[0] & files[1]:
+        a, b = (
+            _renamed(sites, _relative(of_side))
+            for sites, of_side in zip((a, b), files, strict=True)
+        )
+        files = [_own_files(each) for each in (a, b)]
+    of_a, of_b = files[0] - files[1], files[1] - files[0]
+    if len(of_a) == len(of_b) == 1:
+        (before,), (after,) = of_a, of_b
+        functions = [_functions_of(a, before), _functions_of(b, after)]
+        if 2 * len(functions[0] & functions[1]) >= max(1, *map(len, functions)):
+            return _renamed(a, {before: after})._replace(copied=after), b
+    return a, b
 
 
-def _relative(sites: CallSites, files: Set[str]) -> CallSites:
+def _own_files(sites: CallSites) -> set[str]:
+    return {
+        file
+        for site in sites.known
+        for frame in site.frames
+        if (file := frame.file or "<") and not file.startswith("<") and not is_installed(file)
+    }
+
+
+def _functions_of(sites: CallSites, file: str) -> set[str | None]:
+    return {frame.function for site in sites.known for frame in site.frames if frame.file == file}
+
+
+def _relative(files: Set[str]) -> Mapping[str, str]:
     folder = os.path.commonpath([PurePath(file).parent for file in files])
-    names = {file: str(PurePath(file).relative_to(folder)) for file in files}
+    return {file: str(PurePath(file).relative_to(folder)) for file in files}
+
+
+def _renamed(sites: CallSites, names: Mapping[str, str]) -> CallSites:
     known = {
         site._replace(
             frames=tuple(
@@ -104,7 +128,7 @@ def _relative(sites: CallSites, files: Set[str]) -> CallSites:
         for site in sites.known
     }
     cut = {(names.get(file or "", file), function) for file, function in sites.cut}
-    return CallSites(known, sites.unknown, cut)
+    return sites._replace(known=known, cut=cut)
 
 
 def inner_functions(op_name: str) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import folded
-from xlagraph.comparison.call_sites import CallSite, of_one_folder
+from xlagraph.comparison.call_sites import CallSite, with_common_files
 from xlagraph.comparison.called_functions import MOVING
 from xlagraph.comparison.held_values import Reserved, place
 from xlagraph.comparison.loop_texts import turns
@@ -94,7 +94,7 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
     """
     if any(each.is_resharded for each in reasons.found.values()):
         return
-    sites = of_one_folder(*(side.mentions.call_sites for side in sides))
+    sites = with_common_files(*(side.mentions.call_sites for side in sides))
     if not all(each.known for each in sites):
         return
     # where these are called is not known of both programs
@@ -105,7 +105,8 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
         tuple(own_lines(each.known, unsure, cut, of_backward=of_backward) for each in sites)
         for of_backward in (False, True)
     )
-    same, differences, moved = _aligned(*forward)
+    copied = sites[0].copied
+    same, differences, moved = _aligned(*forward, copied=copied)
     pairs = [*same, *(pair for each in differences for pair in each.pairs)]
     for side, word in ((1, "new"), (0, "gone")):
         more, less = backward[side], backward[1 - side]
@@ -116,6 +117,7 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
         # what calls a function of which this is said follows from it
         callers = {path[:length] for path in paths for length in range(1, len(path))}
         lines = [paths[path] for path in sorted(paths.keys() - callers)]
+        shown = lines if side else [_in_copy(line, copied) for line in lines]
         # XLA drops a product with what is constant in one program only
         is_gradient = any(not COMMON.issuperset(more.done(line)) for line in lines)
         # the forward pass computes something only for a backward pass
@@ -124,7 +126,7 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
             for each in differences
         ):
             reason = reasons.of(ReasonKind.EDITED, before="backward", after=word)
-            reason.scopes = {_place(line) for line in lines[:_MOST_LINES]}
+            reason.scopes = {_place(line) for line in shown[:_MOST_LINES]}
             reason.count_a = reason.count_b = len(lines)
             return
     if not differences:
@@ -132,7 +134,8 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
             *(
                 own_lines(each.known, unsure, cut, of_backward=False, of_moves=True)
                 for each in sites
-            )
+            ),
+            copied=copied,
         )
         # which parts are taken follows from shapes, too
         differences = [each for each in takes if not each.is_elsewhere]
@@ -212,7 +215,7 @@ def _made_by_library(sites: Iterable[CallSite], unsure: Set[str]) -> dict[str, s
 
 
 def _aligned(
-    a: OwnLines, b: OwnLines
+    a: OwnLines, b: OwnLines, *, copied: str | None
 ) -> tuple[list[tuple[OwnLine, OwnLine]], list[_Difference], list[_Difference]]:
     """Return the lines that do the same in both programs, where others differ, and those moved."""
     same: list[tuple[OwnLine, OwnLine]] = []
@@ -241,6 +244,8 @@ def _aligned(
             # the line of the second program, if it has one
             lines, line = (b, of_b[start_b]) if end_b > start_b else (a, of_a[start_a])
             path = lines.paths[line]
+            if lines is a:
+                line = _in_copy(line, copied)
             if COMPARING.issuperset({*gone, *new}):
                 if COMPARING.issuperset(chain(before - after, after - before)):
                     same += pairs if is_paired else ()
@@ -276,6 +281,11 @@ def _can_be_moved(done: Sequence[tuple[str, ...]], start: int, end: int) -> bool
     """Return True if the line before or after some does the same, so that it may differ."""
     before, after = done[start - 1 : start] if start else [], done[end : end + 1]
     return end > start and (done[end - 1 : end] == before or done[start : start + 1] == after)
+
+
+def _in_copy(line: OwnLine, copied: str | None) -> OwnLine:
+    """Return a line of the first program, without its number if the second copies its file."""
+    return line._replace(number=None) if line.function[0] == copied else line
 
 
 def _place(line: OwnLine) -> str:
