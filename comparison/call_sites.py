@@ -7,15 +7,13 @@ XLA puts the stack of an op in a function that JAX compiles on its own below tha
 lower one is that of the first call, which may be of another program.
 """
 
-import os.path
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from itertools import chain
-from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.grouping import grouped
-from xlagraph.hlo.metadata import StackFrame, is_installed
+from xlagraph.hlo.metadata import StackFrame, is_installed, names_in_checkouts
 
 _INNER_FUNCTION: Final = re.compile(r"(?<!^)\bp?jit\(([^()/]*)\)")
 _TRANSFORMATION: Final = re.compile(
@@ -76,20 +74,13 @@ def call_sites(
 def with_common_files(a: CallSites, b: CallSites) -> tuple[CallSites, CallSites]:
     """Return the call sites of two programs, whose files have the same names if they are the same.
 
-    Two checkouts have other folders: without a file of both, each name is relative to the folder of
-    all. The only file that is in one program alone is a copy of that of the other one, such as
-    ``train_2.py`` of ``train.py``, if at least half of its functions are in both.
+    Two checkouts have other folders (`names_in_checkouts`). The only file that is in one program
+    alone is a copy of that of the other one, such as ``train_2.py`` of ``train.py``, if at least
+    half of its functions are in both.
     """
+    if names := names_in_checkouts(_own_files(a), _own_files(b)):
+        a, b = _renamed(a, names), _renamed(b, names)
     files = [_own_files(each) for each in (a, b)]
-    kinds = [{PurePath(file).is_absolute() for file in each} for each in files]
-    if any(len(each) != 1 for each in kinds):
-        return a, b
-    if not files[0] & files[1]:
-        a, b = (
-            _renamed(sites, _relative(of_side))
-            for sites, of_side in zip((a, b), files, strict=True)
-        )
-        files = [_own_files(each) for each in (a, b)]
     of_a, of_b = files[0] - files[1], files[1] - files[0]
     if len(of_a) == len(of_b) == 1:
         (before,), (after,) = of_a, of_b
@@ -110,11 +101,6 @@ def _own_files(sites: CallSites) -> set[str]:
 
 def _functions_of(sites: CallSites, file: str) -> set[str | None]:
     return {frame.function for site in sites.known for frame in site.frames if frame.file == file}
-
-
-def _relative(files: Set[str]) -> Mapping[str, str]:
-    folder = os.path.commonpath([PurePath(file).parent for file in files])
-    return {file: str(PurePath(file).relative_to(folder)) for file in files}
 
 
 def _renamed(sites: CallSites, names: Mapping[str, str]) -> CallSites:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Cell, Graph, Scalar
 from xlagraph.graph.schema import Detail
-from xlagraph.hlo.metadata import from_packages
+from xlagraph.hlo.metadata import from_packages, names_in_checkouts
 
 # Every command loads this module, for the choices of `compare --by`; few read a query.
 if TYPE_CHECKING:
@@ -105,19 +105,33 @@ def group_growths(
         names = {parameter.name for parameter in query.parameters}
         parameters = query.defaults | {name: given[name] for name in given.keys() & names}
         rows = graph.query(query.text, parameters).rows
-        growths[by] = _merged(
+        found = [
             GroupGrowth(cast("Group", tuple(group)), cast("int", bytes_a), cast("int", bytes_b))
             for *group, bytes_a, bytes_b, _ in rows
-        )
+        ]
+        growths[by] = _merged(found, _names_of_files(by, found))
     return growths
 
 
-def _merged(growths: Iterable[GroupGrowth]) -> tuple[GroupGrowth, ...]:
-    """Merge groups that differ only in the environment in which a package is installed."""
+def _names_of_files(by: By, growths: Sequence[GroupGrowth]) -> Mapping[str, str]:
+    """Return the names of the files of two checkouts; none if they have a file of both sides."""
+    places = [place for place, name in enumerate(by.columns) if name.lower().endswith("file")]
+    files_a: set[str] = set()
+    files_b: set[str] = set()
+    for group, _, bytes_b in growths if places else ():
+        # what both sides have is at the place of the second
+        of_side = files_b if bytes_b else files_a
+        of_side.update(cell for place in places if isinstance(cell := group[place], str))
+    return names_in_checkouts(files_a, files_b)
+
+
+def _merged(growths: Iterable[GroupGrowth], names: Mapping[str, str]) -> tuple[GroupGrowth, ...]:
+    """Merge groups that differ only in the folder of a program, or of installed packages."""
     merged: dict[Group, GroupGrowth] = {}
     moved = False
     for growth in growths:
-        group = cast("Group", tuple(map(without_environment, growth[0])))
+        cells = [names.get(each, each) if isinstance(each, str) else each for each in growth.group]
+        group = cast("Group", tuple(map(without_environment, cells)))
         known = merged.get(group, GroupGrowth(group, 0, 0))
         moved |= group in merged
         merged[group] = GroupGrowth(

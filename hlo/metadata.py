@@ -1,7 +1,9 @@
 """The places that an instruction's metadata names: source files and call stacks."""
 
+import os.path
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from pathlib import PurePath
 from typing import Final, NamedTuple
 
 _INSTALLED: Final = re.compile(
@@ -38,6 +40,23 @@ def from_packages(file: str) -> str:
     """Return the path of an installed package from ``site-packages`` on; other paths unchanged."""
     found = list(_PACKAGES.finditer(file))
     return file[found[-1].end() :] if found else file
+
+
+def names_in_checkouts(a: Collection[str], b: Collection[str]) -> dict[str, str]:
+    """Return the files of two checkouts of a program, from the folder of each on, by path.
+
+    Two programs have such files if they share no path. Files of installed packages do not count;
+    relative and absolute paths have no common folder.
+    """
+    sides = [{each for each in of_side if not is_installed(each)} for of_side in (a, b)]
+    kinds = [{PurePath(each).is_absolute() for each in of_side} for of_side in sides]
+    if any(len(each) != 1 for each in kinds) or sides[0] & sides[1]:
+        return {}
+    names: dict[str, str] = {}
+    for of_side in sides:
+        folder = os.path.commonpath([PurePath(each).parent for each in of_side])
+        names |= {each: str(PurePath(each).relative_to(folder)) for each in of_side}
+    return names
 
 
 def acyclic_callers(callers: Mapping[int, int | None]) -> dict[int, int | None]:

@@ -156,6 +156,26 @@ def test_rows_beyond_the_limit_are_summed_as_everything_else():
     assert largest_groups(growths, 0) == (GroupGrowth((EVERYTHING_ELSE, None), 17, 34),)
 
 
+@pytest.mark.parametrize(
+    ("op", "lines"),
+    [
+        pytest.param("sin", {5: (0, 512), 6: (256, 0), 7: (64, 64)}, id="another op"),
+        pytest.param("dot", {5: (256, 512), 7: (64, 64)}, id="the same ops"),
+    ],
+)
+def test_lines_of_two_checkouts_are_named_from_the_folder_of_each(graph, tmp_path, op, lines):
+    a = dump(256).replace('"f.py"', '"/a/f.py"').replace("source_line=5", "source_line=6")
+    b = dump(512, op=f"jit(f)/layer_0/{op}").replace('"f.py"', '"/b/f.py"')
+    write_dump(tmp_path / "runs" / "a", 1, "jit_f", a)
+    write_dump(tmp_path / "runs" / "b", 1, "jit_f", b)
+    assert ingest(graph, tmp_path / "runs", jobs=1).ok
+    found = grown(compare(graph, "a", "b", by=(By.LINE,)), By.LINE)
+    shown = {line: bytes_ for (file, line, *_), bytes_ in found.items() if file is not None}
+    assert shown == lines
+    files = {file for file, *_ in found} - {None}
+    assert files == ({"f.py"} if op == "sin" else {"/b/f.py"})
+
+
 def test_a_name_is_matched_as_a_run_before_a_part_of_a_key(two_runs):
     assert select(two_runs, "before").is_run
     assert len(select(two_runs, "before").compilations) == 2
