@@ -3,6 +3,7 @@
 import os.path
 import re
 from collections.abc import Collection, Mapping
+from itertools import permutations
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
@@ -45,18 +46,25 @@ def from_packages(file: str) -> str:
 def names_in_checkouts(a: Collection[str], b: Collection[str]) -> dict[str, str]:
     """Return the files of two checkouts of a program, from the folder of each on, by path.
 
-    Two programs have such files if they share no path. Files of installed packages do not count;
-    relative and absolute paths have no common folder.
+    Two programs have such files if they share no path, and no folder of all files of one contains
+    that of the other. Files of installed packages do not count; relative and absolute paths have no
+    common folder.
     """
     sides = [{each for each in of_side if not is_installed(each)} for of_side in (a, b)]
     kinds = [{PurePath(each).is_absolute() for each in of_side} for of_side in sides]
     if any(len(each) != 1 for each in kinds) or sides[0] & sides[1]:
         return {}
-    names: dict[str, str] = {}
-    for of_side in sides:
-        folder = os.path.commonpath([PurePath(each).parent for each in of_side])
-        names |= {each: str(PurePath(each).relative_to(folder)) for each in of_side}
-    return names
+    folders = [
+        PurePath(os.path.commonpath([PurePath(each).parent for each in of_side]))
+        for of_side in sides
+    ]
+    if any(one.is_relative_to(other) for one, other in permutations(folders)):
+        return {}
+    return {
+        each: str(PurePath(each).relative_to(folder))
+        for of_side, folder in zip(sides, folders, strict=True)
+        for each in of_side
+    }
 
 
 def acyclic_callers(callers: Mapping[int, int | None]) -> dict[int, int | None]:

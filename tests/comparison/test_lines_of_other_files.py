@@ -5,7 +5,7 @@ from xlagraph.comparison.edited_lines import name_edited_lines
 from xlagraph.comparison.held_values import Reserved
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import FoundReasons
-from xlagraph.hlo.metadata import StackFrame
+from xlagraph.hlo.metadata import StackFrame, names_in_checkouts
 
 from .test_edited_lines import Module, told
 
@@ -39,6 +39,15 @@ def test_files_keep_their_paths_if_both_programs_have_one():
     assert with_common_files(a, mixed) == (a, mixed)
     nothing = CallSites(set(), set())
     assert with_common_files(a, nothing) == (a, nothing)
+
+
+def test_modules_of_one_program_are_no_checkouts():
+    assert names_in_checkouts({"/x/models/net.py"}, {"/x/train.py", "/x/net.py"}) == {}
+    assert names_in_checkouts({"/x/old.py"}, {"/x/new.py"}) == {}
+    assert names_in_checkouts({"/x/a/net.py"}, {"/x/b/net.py", LIBRARY}) == {
+        "/x/a/net.py": "net.py",
+        "/x/b/net.py": "net.py",
+    }
 
 
 def test_what_a_line_calls_is_not_gone_if_the_other_program_calls_it_in_unknown_places():
