@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
+from xlagraph.advice.causes.attention_scores import stored_scores
 from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
 from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
 from xlagraph.advice.causes.mapped_dimensions import MappedAxes
@@ -65,7 +66,11 @@ def mapped_axes(program: PeakProgram) -> Iterator[Cause]:
             continue
         if (cause := _cause(program, axes, length, is_most=sizes[length] >= 2 * least)) is None:
             continue
-        if cause.sum_bytes >= least and not _are_derivatives(program, cause):
+        if (
+            cause.sum_bytes >= least
+            and not _are_derivatives(program, cause)
+            and not _is_of_scores(program, length)
+        ):
             yield cause
             return
 
@@ -104,6 +109,18 @@ def _cause(program: PeakProgram, axes: MappedAxes, length: int, *, is_most: bool
         tuple(evidence_row(value, reason) for value in rows),
         {name: text.format(size=size) for name, text in _MAPPED.items()},
         likelihood=0.9,
+    )
+
+
+def _is_of_scores(program: PeakProgram, length: int) -> bool:
+    """Return True if attention scores have queries or keys of a length, as in a mapped attention.
+
+    Libraries map the function that computes them over the batch, not over queries.
+    """
+    return any(
+        length in program.by_label[label].dimensions[-2:]
+        for scores in stored_scores(program)
+        for label in scores.labels
     )
 
 

@@ -1,10 +1,12 @@
 """`advise` names the scores of an attention that are stored for all queries at once."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
 from tests.advice.small_compilations import with_results
+from tests.advice.test_mapped_axes import samples
 from xlagraph.advice.causes.attention_scores import stored_scores
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
@@ -140,3 +142,12 @@ ENTRY m {{
 }}
 """)
     assert len(list(stored_scores(program))) == is_named
+
+
+@pytest.mark.parametrize(("scores", "is_named"), [("g", False), ("x", True)])
+def test_queries_of_a_mapped_attention_are_not_what_it_is_mapped_over(
+    programs, monkeypatch, scores, is_named
+):
+    found = [SimpleNamespace(labels={scores})]  # ``g`` has 16 queries, ``x`` none
+    monkeypatch.setattr("xlagraph.advice.causes.mapped_axes.stored_scores", lambda _: found)
+    assert bool(samples(programs)) is is_named
