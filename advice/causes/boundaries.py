@@ -26,10 +26,10 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 DOUBLE_PRECISION: Final = ("f64", "c128")
 """Element types of which `wide_floats` names all values."""
-_CALLER: Final = "only if the caller does not need it, which a dump does not show"
+CALLER: Final = "only if the caller does not need it, which a dump does not show"
 _SINGLE: Final = "only if the numerics allow float32"
 _PAIRS: Final = f"{_SINGLE}; a TPU computes float64 as pairs of float32, which are saved too"
-_LIKELIHOOD_OF_RETURNED: Final = 0.75
+LIKELIHOOD_OF_RETURNED: Final = 0.75
 """Part to expect of a result's bytes: without the result they are saved, if nobody needs it."""
 _LEAST_CONSTANT: Final = 1 << 16
 """Bytes of a constant that a program closes over."""
@@ -50,7 +50,8 @@ _RETURNED_STACKS: Final[Remedies] = {
     " instead of a tf.TensorArray of all iterations.",
     "pytorch": "Return only what the caller needs: the last carry, or a sum in the carry.",
 }
-_RETURNED_GRADIENTS: Final[Remedies] = {
+GRADIENTS_TITLE: Final = "Gradients are returned next to the parameters that they update"
+RETURNED_GRADIENTS: Final[Remedies] = {
     "jax": "Return only the new parameters; if the gradients are needed to log them, return their"
     " norms (optax.global_norm).",
     "tensorflow": "Do not return the gradients of the step; return their norms"
@@ -129,9 +130,9 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
             else KeepInside(frozenset(found)),
             tuple(rows),
             _RETURNED_STACKS,
-            _CALLER,
+            CALLER,
             is_exact=True,
-            likelihood=_LIKELIHOOD_OF_RETURNED,
+            likelihood=LIKELIHOOD_OF_RETURNED,
         )
 
 
@@ -152,14 +153,14 @@ def returned_gradients(program: PeakProgram) -> Iterator[Cause]:
         reason = f"a gradient of the shape of {text}; the updated parameter is returned too"
         yield Cause(
             "peak/contributors",
-            "Gradients are returned next to the parameters that they update",
+            GRADIENTS_TITLE,
             ChangeKind.WITHOUT,
             KeepInside(frozenset(value.value_id for value in found)),
             tuple(evidence_row(value, reason) for value in found),
-            _RETURNED_GRADIENTS,
-            _CALLER,
+            RETURNED_GRADIENTS,
+            CALLER,
             is_exact=True,
-            likelihood=_LIKELIHOOD_OF_RETURNED,
+            likelihood=LIKELIHOOD_OF_RETURNED,
         )
 
 

@@ -22,8 +22,10 @@ def place_name(program: PeakProgram, instruction: str) -> str:
 
 
 def knows_passes(program: PeakProgram) -> bool:
-    """Return True if op names tell the forward pass from the backward pass."""
-    return has_all_transformations(each.op_name for each in program.values.values())
+    """Return True if op names tell the forward pass from the backward pass; PyTorch's do not."""
+    return program.framework != "pytorch" and has_all_transformations(
+        each.op_name for each in program.values.values()
+    )
 
 
 def input_name(value: StoredValue) -> str:

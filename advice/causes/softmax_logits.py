@@ -37,8 +37,9 @@ _LIBRARIES: Final = ("gemm", "matmul")
 
 PARTS_OF_LOSS: Final = (
     "with backward() and torch_xla.sync() after each part: compute them from"
-    " x = hidden.detach().requires_grad_(), and then call hidden.backward(x.grad). Parts of one"
-    " graph, also with checkpoints, may all be computed before the first is read."
+    " x = hidden.detach().requires_grad_(), and then call hidden.backward(x.grad). Checkpoint the"
+    " layers before, because the first graph returns what they keep, and views of it as copies."
+    " Parts of one graph, also with checkpoints, may all be computed before the first is read."
 )
 """Remedy for PyTorch by which the values of one part of a loss are freed before the next part."""
 

@@ -63,6 +63,10 @@ class KeepInside(Edit):
 
     value_ids: frozenset[int]
 
+    @property
+    def matched(self) -> frozenset[int]:
+        return self.value_ids
+
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         by_id = program.by_id
         sets = {by_id[each].buffer_set for each in self.value_ids if each in by_id}

@@ -12,6 +12,8 @@ GRADIENT = (
     "\n        1 | grad  | s8[8192,16] | 0 | 131072 | 4-4 | dot(exp) | jit(f)/jit(main)/transpose"
 )
 """The gradient of the table, named as JAX before 0.7 does: without `transpose(jvp())`."""
+TORCH = GRADIENT.replace("jit(f)/jit(main)/transpose", "aten__mm")
+TORCH += TORCH.replace("grad", "new") + TORCH.replace("grad", "step")
 SELECTED = "\n        1 | onehot | s8[16,8192] | 0 | 131072 | 4-4 | compare(sum)"
 """Which words are labels, as a loss of an alignment (CTC) multiplies logarithms by."""
 GRADIENT_OF_ROWS = (
@@ -107,6 +109,7 @@ def test_what_is_reduced_with_the_logits_belongs_to_them(programs, ids, named):
         ),
         (f"dot(exp, onehot){SELECTED}", "Logits of a large vocabulary are computed for all tokens"),
         (f"dot(exp, table){GRADIENT}", "Logits of a large vocabulary are computed for all tokens"),
+        (f"dot(exp, table){TORCH}", "Logits of a large vocabulary are computed for all tokens"),
     ],
 )
 def test_a_softmax_whose_rows_a_product_adds_up_mixes_them(programs, mixed, what):

@@ -1,0 +1,51 @@
+"""`advise` names the gradients that a step of PyTorch returns because `.grad` still holds them."""
+
+import pytest
+
+from tests.advice.small_compilations import share_one_buffer_set
+from xlagraph.advice.causes.boundaries import returned_gradients
+from xlagraph.advice.causes.kept_gradients import kept_gradients
+
+PARTS = """
+    0 | 4096 | parameter 0, shape |f32[32,32]| at ShapeIndex {}, maybe-live-out
+    1 | 4096 | parameter 1, shape |f32[8,32]| at ShapeIndex {}
+    2 | 4096 | maybe-live-out
+    3 | 1024 | preallocated-temp
+"""
+STEP = """
+    0 | w    | f32[32,32] | 0 | 4096 | 0-3 | parameter(0)     | xla__device_data
+    1 | x    | f32[8,32]  | 0 | 1024 | 0-2 | parameter(1)     | xla__device_data
+    3 | d    | f32[8,32]  | 0 | 1024 | 1-2 | fusion(x)        | {backward}
+    2 | g    | f32[32,32] | 0 | 4096 | 2-4 | {made_of}        | aten__mm
+    0 | new  | f32[32,32] | 0 | 4096 | 3-4 | subtract({read}) | aten__addcdiv
+"""
+BACKWARD = "aten___log_softmax_backward_data"
+
+
+@pytest.mark.parametrize(
+    ("backward", "made_of", "read", "found"),
+    [
+        pytest.param(BACKWARD, "dot(d, x)", "w, g", ["g"], id="gradient of an updated parameter"),
+        pytest.param(BACKWARD, "add(d, w)", "w, g", [], id="state with the last gradient"),
+        pytest.param(BACKWARD, "dot(d, x)", "w", [], id="no parameter is updated with it"),
+        pytest.param("aten__relu", "dot(d, x)", "w, g", [], id="step without a backward pass"),
+    ],
+)
+def test_a_gradient_updates_a_parameter_and_depends_on_none_of_its_size(
+    returning, backward, made_of, read, found
+):
+    program = returning(
+        PARTS, STEP.format(backward=backward, made_of=made_of, read=read), "new", "g"
+    )
+    assert [row["value"] for cause in kept_gradients(program) for row in cause.rows] == found
+    assert not list(returned_gradients(program))
+
+
+def test_a_gradient_in_the_bytes_of_a_donated_parameter_leaves_the_new_one_without(returning):
+    step = STEP.format(backward=BACKWARD, made_of="dot(d, x)", read="w, g")
+    program = returning(PARTS, step, "new", "g")
+    share_one_buffer_set(program, "w", "g")
+    (cause,) = kept_gradients(program)
+    assert [row["value"] for row in cause.rows] == ["g"]
+    assert cause.edit is not None
+    assert [program.values[each].name for each in cause.edit.matched] == ["new"]
