@@ -27,7 +27,7 @@ from xlagraph.advice.causes.parameter_gradients import PER_EXAMPLE
 from xlagraph.advice.causes.parts_of_devices import takes_part_of_device
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.returned_values import GRADIENTS_OF_FROZEN
-from xlagraph.advice.causes.sliced_reads import parts_of_reads
+from xlagraph.advice.causes.sliced_reads import parts_of_reads, places_of_slices
 from xlagraph.hlo.op_names import is_checkpointed, is_per_example
 from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
@@ -183,9 +183,10 @@ def reads_of_parts(
         )
         for name in readers
     )
-    if is_less and 2 * sum(_bytes_made(program, name) for name in readers) <= stack.size_bytes:
-        return readers, gradients
-    return None
+    is_less &= 2 * sum(_bytes_made(program, name) for name in readers) <= stack.size_bytes
+    # readers that make little of it may slice all of its parts together
+    places = len(places_of_slices(program, ids, readers))
+    return (readers, gradients) if is_less and 2 * places <= (*stack.dimensions, 0)[0] else None
 
 
 def _bytes_made(program: PeakProgram, reader: str) -> int:

@@ -40,6 +40,29 @@ def share_of_reads(
     return sum((Fraction(1, each) for each in parts), Fraction(0)) if parts else Fraction(1)
 
 
+def places_of_slices(
+    program: PeakProgram, value_ids: Collection[int], readers: Collection[str]
+) -> set[int]:
+    """Return the places along the first dimension that slices take of values with these ids.
+
+    Slices that take all places are left out.
+    """
+    found: set[int] = set()
+    for use in chain.from_iterable(program.uses_by.get(reader, ()) for reader in readers):
+        reader = program.operations.get(use.instruction)
+        if reader is None or use.value_id not in value_ids:
+            continue
+        length = (*program.values[use.value_id].dimensions, 0)[0]
+        called = program.fused_operations(reader) if reader.opcode == "fusion" else (reader,)
+        read = {each.name for each in called if each.numbers.get("number") == [use.operand]}
+        for each in called:
+            bounds = each.numbers.get("slice", ())[:3]
+            if bounds and (each is reader or each.operands[0].name in read):
+                taken = range(*bounds)
+                found |= set(taken) if len(taken) < length else set()
+    return found
+
+
 def _parts_of_reads(
     program: PeakProgram,
     value_ids: Collection[int],

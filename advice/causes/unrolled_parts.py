@@ -42,6 +42,9 @@ _UNROLLED: Final[Remedies] = {
 }
 
 
+_Part = tuple[str, ...]
+
+
 class _Op(NamedTuple):
     """An op, the same for the values of all equal parts of a program."""
 
@@ -116,7 +119,7 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
     """Return the cause for values that the backward pass reads, if most are of equal parts.
 
     None if a checkpoint around each part is enough, or if a loop would stack gradients of each
-    example, which the program reduces one after another. `scan_layers` of PyTorch/XLA saves
+    example or call, which the program reduces one after another. `scan_layers` of PyTorch/XLA saves
     nothing, also with `min_cut_rematerialization_partition` (tried with 2.9).
     """
     if program.framework != "jax" or not program.recomputes_early:
@@ -127,9 +130,10 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
     if _bytes(equal.values()) < _LEAST_EQUAL * _bytes(values):
         return None
     parts = min(map(len, often))
-    if not _are_equal_parts(values):
+    called = _called_often(program, values)
+    if not _are_equal_parts(values, called):
         return None
-    if _bytes(_stacked_examples(program, parts)) > _MOST_STACKED * _bytes(values):
+    if _bytes(_stacked_gradients(program, parts, called)) > _MOST_STACKED * _bytes(values):
         return None
     reason = f"one of {parts} or more equal values that the backward pass reads"
     rows = [evidence_row(each, reason) for each in program.at_peak if each.value_id in equal]
@@ -148,20 +152,36 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
     )
 
 
-def _are_equal_parts(values: Iterable[StoredValue]) -> bool:
+def _called_often(program: PeakProgram, values: Iterable[StoredValue]) -> Collection[_Part]:
+    """Return the parts of which most values are held many times, as of a module called in a loop.
+
+    It has one number for all of its calls.
+    """
+    total: Counter[_Part] = Counter()
+    often: Counter[_Part] = Counter()
+    for found in _by_op(program, values):
+        for part, same in grouped((_part(each.known_op_name), each) for each in found).items():
+            if part and not is_named_by_first_call(same[0].known_op_name):
+                total[part] += _bytes(same)
+                often[part] += _bytes(same) if len(same) >= _LEAST_PARTS else 0
+    return {part for part, size in often.items() if size >= _LEAST_EQUAL * total[part]}
+
+
+def _are_equal_parts(values: Iterable[StoredValue], called: Collection[_Part]) -> bool:
     """Return True unless numbers in op names show that few parts are alike, as in a U-Net.
 
     Its blocks have equal values, but differ in channels and in what they concatenate.
     """
-    parts: defaultdict[tuple[str, ...], Counter[tuple[tuple[str, ...], str]]] = defaultdict(Counter)
+    parts: defaultdict[_Part, Counter[tuple[tuple[str, ...], str]]] = defaultdict(Counter)
     for value in values:
         name = value.known_op_name
         if value.stack_loop is None and not is_named_by_first_call(name) and (part := _part(name)):
             parts[part][_scopes(name), value.shape] += value.size_bytes
     equal = sum(
         part.total()
-        for part in parts.values()
-        if sum(2 * (part & each).total() >= (part | each).total() for each in parts.values())
+        for name, part in parts.items()
+        if name in called
+        or sum(2 * (part & each).total() >= (part | each).total() for each in parts.values())
         >= _LEAST_PARTS
     )
     return equal >= _LEAST_EQUAL * sum(part.total() for part in parts.values())
@@ -185,12 +205,18 @@ def _others_of_parts(program: PeakProgram, labels: Collection[str], parts: int) 
     )
 
 
-def _stacked_examples(program: PeakProgram, parts: int) -> Iterator[StoredValue]:
-    """Yield the gradients of each example that are read after the backward pass of their part."""
+def _stacked_gradients(
+    program: PeakProgram, parts: int, called: Collection[_Part]
+) -> Iterator[StoredValue]:
+    """Yield the gradients of each example, or call, that are read after their part's backward pass.
+
+    Those of different layers are kept in any case.
+    """
     gradients = (
         each
         for each in program.temporaries
-        if each.is_backward and is_per_example(each.known_op_name)
+        if each.is_backward
+        and (is_per_example(each.known_op_name) or _part(each.known_op_name) in called)
     )
     for values in _by_op(program, gradients):
         if len(values) >= parts:

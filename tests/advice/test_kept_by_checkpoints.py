@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.advice.small_compilations import share_one_buffer_set
 from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
 from xlagraph.graph import Cell
 
@@ -32,3 +33,29 @@ def test_a_stack_that_is_transposed_first_belongs_to_the_loop_that_reads_it(
         "ofCheckpoint": False,
     }
     assert len(list(kept_by_checkpoints(program, [row], knows_merged=False))) == count
+
+
+def test_a_stack_of_one_value_is_no_activation(programs):
+    program = programs(
+        "0 | 16384 | preallocated-temp",
+        f"""
+        0 | w       | f32[64]   | 0    | 256  | 0-4 | parameter(0)
+        0 | z       | f32[8,64] | 1024 | 2048 | 1-4 | broadcast()
+        0 | s       | f32[8,64] | 1024 | 2048 | 2-4 | fusion(z, w)
+        0 | loop{{1}} | f32[8,64] | 1024 | 2048 | 3-4 | while(z) | w
+        0 | r       | f32[64]   | 8192 | 256  | 4-4 | fusion(loop{{1}}) | {BACKWARD}/checkpoint
+        """,
+    )
+    share_one_buffer_set(program, "z", "s", "loop{1}")
+    known, values = program.instructions, program.compilation.values
+    known["s"] = known["s"]._replace(loop="loop", fused_opcodes=("dynamic-update-slice",))
+    stack = program.by_label["s"]
+    values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=8)
+    vars(program)["backward_stacks"] = {program.by_label["loop{1}"].value_id}
+    row: dict[str, Cell] = {
+        "value": "loop{1}",
+        "recomputed": False,
+        "physicalBytes": 2048,
+        "ofCheckpoint": True,
+    }
+    assert list(kept_by_checkpoints(program, [row], knows_merged=False)) == []

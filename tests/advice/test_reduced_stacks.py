@@ -7,6 +7,7 @@ import pytest
 from tests.advice.small_compilations import as_stack, share_one_buffer_set, with_dependences
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
 from xlagraph.planner.dimensions.module_operations import ArrayShape, OperandName, Operation
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.edits.resizing import Remove
 
 
@@ -294,4 +295,41 @@ def test_a_fused_optimizer_makes_several_values_of_the_sum_of_a_stack(programs, 
     )
     program.instructions["new"] = program.instructions["new"]._replace(fused_opcodes=opcodes)
     as_stack(program, "s", turns=4)
+    assert [row["value"] for cause in reduced_stacks(program) for row in cause.rows] == found
+
+
+@pytest.mark.parametrize(("count", "found"), [(2, ["s"]), (3, [])])
+def test_short_results_of_most_parts_of_a_stack_read_most_of_it(programs, count, found):
+    reads = "".join(
+        f"0 | r{n} | f32[16] | {64 * n} | 64 | 2-6 | fusion(s) | jit(f)/slice @ f.py:9\n"
+        for n in range(count)
+    )
+    program = programs(
+        "0 | 12288 | preallocated-temp",
+        f"""
+        0 | loop | s32[]      | 512  | 4    | 0-1 | iota()
+        0 | s    | f32[4,256] | 4096 | 4096 | 1-3 | fusion(loop)
+        {reads}
+        0 | x    | f32[16]    | 1024 | 64   | 4-4 | iota()
+        0 | y    | f32[16]    | 1088 | 64   | 5-6 | add({", ".join(f"r{n}" for n in range(count))})
+        """,
+    )
+    as_stack(program, "s", turns=4)
+    known, fused = program.instructions, ""
+    for n in range(count):
+        known[f"r{n}"] = known[f"r{n}"]._replace(fused_opcodes=("slice", "multiply"))
+        fused += f"""
+%take{n} (p: f32[4,256]) -> f32[16] {{
+  %p = f32[4,256]{{1,0}} parameter(0)
+  ROOT %part = f32[1,16]{{1,0}} slice(%p), slice={{[{n}:{n + 1}], [0:16]}}
+}}
+"""
+    calls = "\n".join(
+        f"  %r{n} = f32[16]{{0}} fusion(%s), kind=kLoop, calls=%take{n}" for n in range(count)
+    )
+    program.stored.operations = operations_of_text(
+        f"HloModule jit_f\n{fused}\nENTRY %main (s: f32[4,256]) -> f32[16] {{\n"
+        f"  %s = f32[4,256]{{1,0}} parameter(0)\n{calls}\n}}\n"
+    )
+    program.obstacle = None
     assert [row["value"] for cause in reduced_stacks(program) for row in cause.rows] == found

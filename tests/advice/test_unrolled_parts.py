@@ -106,10 +106,25 @@ def test_a_checkpoint_around_each_part_may_be_enough(programs, labels, is_early)
     assert kept_by_unrolled_parts(program, labels) is None
 
 
-def test_equal_values_of_one_layer_are_no_equal_layers(programs):
-    program = layers(programs, again="jit(f)/jvp(layer_0)/tanh @ f.py:3")
+CALLED = "jit(f)/jvp(layer_0)/tanh @ f.py:3"
+
+
+@pytest.mark.parametrize(
+    ("again", "back", "is_named"),
+    [
+        pytest.param(CALLED, BACKWARD, True, id="many calls"),
+        pytest.param("jit(f)/jvp(layer_0)/tanh @ f.py:{2}", BACKWARD, False, id="two of each"),
+        # `grad`, outside of the backward pass, reduces `back` of each call
+        pytest.param(CALLED, "jit(f)/transpose(jvp(layer_0))/checkpoint", False, id="gradients"),
+    ],
+)
+def test_a_layer_that_is_called_many_times_is_one_part_in_each_call(
+    programs, again, back, is_named
+):
+    program = layers(programs, again=again, back=back)
     program.recomputes_early = True
-    assert kept_by_unrolled_parts(program, [f"again.{n}" for n in LAYERS]) is None
+    cause = kept_by_unrolled_parts(program, [f"again.{n}" for n in LAYERS])
+    assert (cause is not None) == is_named
 
 
 def test_old_jax_names_an_inner_function_by_its_first_call(programs):
