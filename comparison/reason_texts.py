@@ -250,7 +250,7 @@ def _typed(reason: Reason) -> str:
     """Return how many inputs and values changed their type, with the names of the inputs."""
     if not reason.input_count:
         return counted(reason.count_b, "value")
-    inputs = f"{counted(reason.input_count, 'input')} ({folded(reason.inputs)})"
+    inputs = counted(reason.input_count, "input") + in_brackets(reason.inputs)
     others = reason.count_b - reason.input_count
     return f"{inputs} and {counted(others, 'value')}" if others > 0 else inputs
 

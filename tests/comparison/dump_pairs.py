@@ -257,6 +257,11 @@ CASES = {
         arguments("p['a'] bf16[16], p['b'] bf16[16]", 64, ONE),
         ["dtype of 2 inputs (p) is now bf16, was f32: -64 B"],
     ),
+    "element type of inputs that PyTorch/XLA gives one name": Case(
+        arguments("xla__device_data f32[16], xla__device_data f32[16]", 64, ONE),
+        arguments("xla__device_data bf16[16], xla__device_data bf16[16]", 64, ONE),
+        ["dtype of 2 inputs is now bf16, was f32: -64 B"],
+    ),
     "a size without a relation": Case(
         temporaries(
             96,
