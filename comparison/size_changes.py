@@ -104,17 +104,21 @@ def runs_for_parts(turns: tuple[int, int], changed: Iterable[tuple[int, int]]) -
 
 
 def grows_more(
-    pair: tuple[HeldValue, HeldValue], other: tuple[HeldValue, HeldValue] | None
+    pair: tuple[HeldValue, HeldValue],
+    other: tuple[HeldValue, HeldValue] | None,
+    results: Set[str],
 ) -> bool:
     """Return True if a pair of inputs is a better example of a change than another one.
 
-    Parameters follow from the size of images or from the number of tokens, not the reverse.
+    Parameters follow from the size of images or from the number of tokens, not the reverse. A
+    training step returns new ones: ``results`` are the shapes of what the second program returns.
     """
     if other is None:
         return True
     (a, b), (c, d) = pair, other
-    if _is_data(b) is not _is_data(d):
-        return _is_data(b)
+    for is_data in (_is_data, lambda value: value.dtype != "u32" and value.shape not in results):
+        if is_data(b) is not is_data(d):
+            return is_data(b)
     growth, known = abs(b.held_bytes - a.held_bytes), abs(d.held_bytes - c.held_bytes)
     # a parameter rather than the state of an optimizer that has its shape
     return (growth, -len(b.op_name or "")) > (known, -len(d.op_name or ""))
