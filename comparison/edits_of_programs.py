@@ -8,6 +8,7 @@ from xlagraph.comparison.edited_lines import COMMON
 from xlagraph.comparison.held_values import place
 from xlagraph.comparison.own_lines import TAKING
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
+from xlagraph.comparison.repeated_ops import PRODUCTS
 
 LEAST_SHARE: Final = 0.01
 """Minimum share of the growth for a sentence."""
@@ -206,13 +207,26 @@ def is_of_outputs_against(first: Reason, reasons: Sequence[Reason]) -> bool:
     return is_of_outputs and first.growth_bytes * growth < 0
 
 
-def is_of_unknown_size(reason: Reason) -> bool:
-    """Return True for values of other sizes that no other size of an input or loop explains."""
-    is_known = reason.input_example or reason.turns or reason.dimensions or reason.limits
-    return reason.subject.kind is ReasonKind.SIZE and not is_known
+def may_follow_from_loop(first: Reason, reasons: Sequence[Reason]) -> bool:
+    """Return True for what may follow from another loop.
+
+    These are values of other sizes that no other size of an input or loop explains, and stacks of
+    loops if there is one loop more or less around other values.
+    """
+    if first.subject.kind is ReasonKind.STACKED:
+        around = (each for each in reasons if each.subject.kind is ReasonKind.LOOPED)
+        return not first.is_of_policy and any(each.subject.before for each in around)
+    is_known = first.input_example or first.turns or first.dimensions or first.limits
+    return first.subject.kind is ReasonKind.SIZE and not is_known
 
 
 def largest(first: Reason, reasons: Sequence[Reason]) -> Reason:
     """Return the reason with most bytes of those that change as the first one does."""
     sign = 1 if first.growth_bytes > 0 else -1
     return max(reasons, key=lambda reason: sign * reason.growth_bytes)
+
+
+def is_of_few_ops(reason: Reason) -> bool:
+    """Return True for a small part of the ops, other than matrix products, that is repeated."""
+    is_again = reason.subject.kind is ReasonKind.AGAIN and reason.subject.before != PRODUCTS
+    return is_again and 2 * reason.count_b < reason.of[1]

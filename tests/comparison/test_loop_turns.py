@@ -10,7 +10,7 @@ from xlagraph.comparison.joined_reasons import Sides
 from xlagraph.comparison.loop_turns import LoopTurns, loop_turns
 from xlagraph.comparison.new_code import name_new_code
 from xlagraph.comparison.reason_texts import reason_text
-from xlagraph.comparison.reasons import FoundReasons, ReasonKind
+from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.sentences import sentences_of
 from xlagraph.comparison.value_matching import Matching
 
@@ -203,6 +203,16 @@ def test_a_new_loop_is_said_before_values_that_replace_others():
     )
     assert found[0].line == "a loop of 8 iterations is new (f.py:1): 0 B"
     assert found[1].text.startswith("2 values are gone at the peak")
+
+
+def test_a_loop_around_others_is_said_before_what_these_stack():
+    loop = Reason(Subject(ReasonKind.TURNS), turns={(0, 8)}, scopes={"f.py:1"})
+    around = Reason(Subject(ReasonKind.LOOPED, "loop", "new"), -800, 2, 2)
+    stacks = Reason(Subject(ReasonKind.STACKED), 900, 0, 2)
+    first, *_ = sentences_of([loop, around, stacks], ("a", "b"), (1000, 1100))
+    assert first.line == "a loop of 8 iterations is new (f.py:1): 0 B"
+    first, *_ = sentences_of([loop, stacks], ("a", "b"), (1000, 1900))
+    assert first.text.startswith("loops now stack 2 more values")
 
 
 def test_loops_of_random_numbers_are_none_of_the_program():

@@ -326,3 +326,5 @@ def test_ops_of_one_program_precede_inputs_without_names_and_what_has_almost_no_
     assert texts(more, ops, growth=1 << 16)[0] == said
     assert texts(gaps, ops, growth=-64) == [said, "everything else"]
     assert texts(gaps, output, growth=-60)[0].startswith("2 outputs")
+    assert texts(ops, output, growth=4)[0].startswith("2 outputs")
+    assert texts(ops, replace(output, growth_bytes=4), gaps, growth=-60)[0] == said
