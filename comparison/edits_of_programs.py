@@ -121,7 +121,8 @@ def explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
 
 def is_loose(reason: Reason) -> bool:
     """Return True for single values in more or fewer loops, which has many reasons."""
-    return reason.subject.kind is ReasonKind.LOOPED and not (reason.scopes or reason.inputs)
+    is_named = reason.scopes or reason.inputs or reason.turns
+    return reason.subject.kind is ReasonKind.LOOPED and not is_named
 
 
 def is_known_edit(reason: Reason) -> bool:
@@ -200,6 +201,12 @@ def is_of_named_inputs(reason: Reason) -> bool:
     return is_named or reason.subject.kind is ReasonKind.REPEATED
 
 
+def is_of_new_values(reason: Reason) -> bool:
+    """Return True for collectives, and for stacks without a cause: new parameters say more."""
+    is_stack = reason.subject.kind is ReasonKind.STACKED and not reason.is_of_policy
+    return reason.subject.kind is ReasonKind.COLLECTIVES or (is_stack and not reason.cause)
+
+
 def is_of_outputs_against(first: Reason, reasons: Sequence[Reason]) -> bool:
     """Return True for outputs that change against the growth, and so do not explain it."""
     growth = sum(each.growth_bytes for each in reasons)
@@ -207,17 +214,9 @@ def is_of_outputs_against(first: Reason, reasons: Sequence[Reason]) -> bool:
     return is_of_outputs and first.growth_bytes * growth < 0
 
 
-def may_follow_from_loop(first: Reason, reasons: Sequence[Reason]) -> bool:
-    """Return True for what may follow from another loop.
-
-    These are values of other sizes that no other size of an input or loop explains, and stacks of
-    loops if there is one loop more or less around other values.
-    """
-    if first.subject.kind is ReasonKind.STACKED:
-        around = (each for each in reasons if each.subject.kind is ReasonKind.LOOPED)
-        return not first.is_of_policy and any(each.subject.before for each in around)
-    is_known = first.input_example or first.turns or first.dimensions or first.limits
-    return first.subject.kind is ReasonKind.SIZE and not is_known
+def is_of_unknown_size(reason: Reason) -> bool:
+    """Return True for values of other sizes that no other size of an input or loop explains."""
+    return reason.subject.kind is ReasonKind.SIZE and not _is_of_known_size(reason)
 
 
 def largest(first: Reason, reasons: Sequence[Reason]) -> Reason:

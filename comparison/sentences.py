@@ -19,11 +19,12 @@ from xlagraph.comparison.edits_of_programs import (
     is_of_less,
     is_of_line,
     is_of_named_inputs,
+    is_of_new_values,
     is_of_outputs_against,
+    is_of_unknown_size,
     is_plain_edit,
     is_telling,
     largest,
-    may_follow_from_loop,
     may_resize,
     rank,
     says_more,
@@ -132,7 +133,7 @@ def sentences_of(
     edited = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
     # who adds one edits more than its bytes, and a new parameter is often returned, too
     is_returned = told[:1] and told[0].subject.kind is ReasonKind.OUTPUTS and not told[0].cause
-    is_late = told[:1] and (told[0].subject.kind is ReasonKind.COLLECTIVES or _is_generic(told[0]))
+    is_late = told[:1] and (_is_generic(told[0]) or is_of_new_values(told[0]))
     if told and inputs and (is_late or (is_returned and not edited)):
         told = [*inputs, *(each for each in told if each not in inputs)]
     if is_silent := not told:  # what differs has almost no bytes
@@ -284,7 +285,7 @@ def _of_code(
         if is_stack or (is_scope and is_gradient):
             return [(0, new[0])]
     if not follows and first in explaining:
-        return [(0, each) for each in turns[:1] if may_follow_from_loop(first, reasons)]
+        return [(0, each) for each in turns[:1] if is_of_unknown_size(first)]
     if is_known:
         return [(0, new[0])]
     return [(0 if follows and turns else 1, each) for each in turns or (new[:1] * follows)][:1]
