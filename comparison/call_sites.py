@@ -9,7 +9,7 @@ lower one is that of the first call, which may be of another program.
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Final, NamedTuple
 
 from xlagraph.hlo.grouping import grouped
@@ -29,6 +29,11 @@ class CallSite(NamedTuple):
     """Innermost function that JAX compiles on its own in the program; empty if there is none."""
     frames: tuple[StackFrame, ...]
 
+    @property
+    def outermost(self) -> tuple[str | None, str | None]:
+        """File and function of the first frame."""
+        return _function(self.frames[0])
+
 
 class CallSites(NamedTuple):
     """The ops of a module whose call is known."""
@@ -38,6 +43,8 @@ class CallSites(NamedTuple):
     """Functions that JAX compiles on its own, of which some calls are not known."""
     cut: Set[tuple[str | None, str | None]] = frozenset()
     """Files and functions of stacks that JAX limited, so that their other ops are not known."""
+    of_cut: Set[CallSite] = frozenset()
+    """The ops of such stacks, with the frames from the innermost line of the program on."""
     copied: str | None = None
     """File of another program that has the name of a copy of it: its lines have other numbers."""
 
@@ -54,6 +61,7 @@ def call_sites(
     known: set[CallSite] = set()
     unknown: set[str] = set()
     cut: set[tuple[str | None, str | None]] = set()
+    of_cut: set[CallSite] = set()
     stacks = {number: _stack(number, frames) for _, number in named}
     if not any(_name(frame) == program for stack in stacks.values() for frame in stack):
         program = _outermost(stacks.values())
@@ -66,9 +74,16 @@ def call_sites(
         else:
             unknown.update(functions)
             # the op name of a part of another op has no function at its start
-            if not functions and name.startswith("jit("):
+            if stack and not functions and name.startswith("jit("):
                 cut.update(map(_function, stack))
-    return CallSites(known, unknown, cut)
+                of_cut.add(from_innermost(CallSite(name, "", tuple(stack))))
+    return CallSites(known, unknown, cut, of_cut)
+
+
+def from_innermost(site: CallSite) -> CallSite:
+    """Return a site with the frames from the innermost own line on: no limit cuts these."""
+    below = takewhile(lambda frame: is_installed(frame.file or ""), reversed(site.frames))
+    return site._replace(frames=site.frames[-1 - len(list(below)) :])
 
 
 def with_common_files(a: CallSites, b: CallSites) -> tuple[CallSites, CallSites]:
@@ -104,17 +119,20 @@ def _functions_of(sites: CallSites, file: str) -> set[str | None]:
 
 
 def _renamed(sites: CallSites, names: Mapping[str, str]) -> CallSites:
-    known = {
-        site._replace(
-            frames=tuple(
-                frame._replace(file=names.get(frame.file or "", frame.file))
-                for frame in site.frames
+    known, of_cut = (
+        {
+            site._replace(
+                frames=tuple(
+                    frame._replace(file=names.get(frame.file or "", frame.file))
+                    for frame in site.frames
+                )
             )
-        )
-        for site in sites.known
-    }
+            for site in each
+        }
+        for each in (sites.known, sites.of_cut)
+    )
     cut = {(names.get(file or "", file), function) for file, function in sites.cut}
-    return sites._replace(known=known, cut=cut)
+    return sites._replace(known=known, cut=cut, of_cut=of_cut)
 
 
 def inner_functions(op_name: str) -> list[tuple[str, str]]:

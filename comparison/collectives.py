@@ -1,7 +1,7 @@
 """Name the communication between devices that one program has and the other has not."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from math import prod
 from typing import Final
 
@@ -90,13 +90,18 @@ def _absorb(
         if each.subject.kind not in _MADE_OF_GATHERED or each.input_example is not None:
             continue
         large, small = each.example[::-1] if is_new else each.example
-        if large and any(_is_of(value, large, small) for value in gathered):
+        whole = {sizes[is_new] for sizes in each.dimensions}  # of others, they may be a factor
+        if large and any(_is_of(value, large, small, whole) for value in gathered):
             into.absorb(reasons.found.pop(each.subject))
 
 
-def _is_of(gathered: HeldValue, large: HeldValue, small: HeldValue | None) -> bool:
+def _is_of(
+    gathered: HeldValue, large: HeldValue, small: HeldValue | None, whole_sizes: Set[int]
+) -> bool:
     sizes, whole = (dimensions(value.shape) or () for value in (gathered, large))
     if small is None or small.shape == large.shape:
         return prod(sizes) == prod(whole) and gathered.dtype == large.dtype
     part = dimensions(small.shape) or ()
-    return any(size in sizes for size, before in zip(whole, part, strict=False) if size > before)
+    return not whole_sizes.isdisjoint(sizes) or any(
+        size in sizes for size, before in zip(whole, part, strict=False) if size > before
+    )

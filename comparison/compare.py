@@ -84,11 +84,9 @@ def compare(
 def _reasons(
     graph: Graph, pairs: Sequence[ComparedPair], unpaired: Sequence[ComparedPair]
 ) -> list[Reason]:
-    # the only pair may have other inputs or outputs, and as many bytes
-    is_only = len(pairs) == 1
-    changed = [
-        pair for pair in pairs if pair.a and pair.b and (is_only or pair.a.totals != pair.b.totals)
-    ]
+    changed = [pair for pair in pairs if pair.a and pair.b and pair.a.totals != pair.b.totals]
+    if not changed:  # the largest may have other inputs or lines, and as many bytes
+        changed = sorted(pairs, key=lambda pair: -(pair.reserved.bytes_b or 0))[:1]
     growths = [abs(pair.reserved.growth_bytes) for pair in changed]
     reasons: list[Reason] = []
     for pair, growth in zip(changed[:_MOST_READ], growths, strict=False):

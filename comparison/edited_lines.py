@@ -18,7 +18,7 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import folded
-from xlagraph.comparison.call_sites import CallSite, with_common_files
+from xlagraph.comparison.call_sites import CallSite, from_innermost, with_common_files
 from xlagraph.comparison.called_functions import MOVING
 from xlagraph.comparison.held_values import Reserved, place
 from xlagraph.comparison.loop_texts import turns
@@ -139,6 +139,22 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
         )
         # which parts are taken follows from shapes, too
         differences = [each for each in takes if not each.is_elsewhere]
+    if not differences:
+        # what an own line makes or calls of a library is known if its callers are not
+        inner = (
+            {
+                site
+                for site in map(from_innermost, each.known | each.of_cut)
+                if site.outermost in cut
+            }
+            for each in sites
+        )
+        _, of_cut, _ = _aligned(
+            *(own_lines(each, unsure, frozenset(), of_backward=False) for each in inner),
+            copied=copied,
+        )
+        # which one runs first is known of lines of one function only
+        differences = of_cut if len({each.line.function for each in of_cut}) == 1 else []
     a, b = forward
     moved += [
         _Difference(b.paths[of_b], of_b, *(frozenset(b.done(of_b)),) * 2)

@@ -8,6 +8,7 @@ from xlagraph.comparison.edited_lines import COMMON
 from xlagraph.comparison.held_values import place
 from xlagraph.comparison.own_lines import TAKING
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
+from xlagraph.comparison.repeated_ops import PRODUCTS
 
 LEAST_SHARE: Final = 0.01
 """Minimum share of the growth for a sentence."""
@@ -120,7 +121,8 @@ def explains(reason: Reason, growth_bytes: int, reserved_bytes: int) -> bool:
 
 def is_loose(reason: Reason) -> bool:
     """Return True for single values in more or fewer loops, which has many reasons."""
-    return reason.subject.kind is ReasonKind.LOOPED and not (reason.scopes or reason.inputs)
+    is_named = reason.scopes or reason.inputs or reason.turns
+    return reason.subject.kind is ReasonKind.LOOPED and not is_named
 
 
 def is_known_edit(reason: Reason) -> bool:
@@ -199,6 +201,12 @@ def is_of_named_inputs(reason: Reason) -> bool:
     return is_named or reason.subject.kind is ReasonKind.REPEATED
 
 
+def is_of_new_values(reason: Reason) -> bool:
+    """Return True for collectives, and for stacks without a cause: new parameters say more."""
+    is_stack = reason.subject.kind is ReasonKind.STACKED and not reason.is_of_policy
+    return reason.subject.kind is ReasonKind.COLLECTIVES or (is_stack and not reason.cause)
+
+
 def is_of_outputs_against(first: Reason, reasons: Sequence[Reason]) -> bool:
     """Return True for outputs that change against the growth, and so do not explain it."""
     growth = sum(each.growth_bytes for each in reasons)
@@ -208,11 +216,16 @@ def is_of_outputs_against(first: Reason, reasons: Sequence[Reason]) -> bool:
 
 def is_of_unknown_size(reason: Reason) -> bool:
     """Return True for values of other sizes that no other size of an input or loop explains."""
-    is_known = reason.input_example or reason.turns or reason.dimensions or reason.limits
-    return reason.subject.kind is ReasonKind.SIZE and not is_known
+    return reason.subject.kind is ReasonKind.SIZE and not _is_of_known_size(reason)
 
 
 def largest(first: Reason, reasons: Sequence[Reason]) -> Reason:
     """Return the reason with most bytes of those that change as the first one does."""
     sign = 1 if first.growth_bytes > 0 else -1
     return max(reasons, key=lambda reason: sign * reason.growth_bytes)
+
+
+def is_of_few_ops(reason: Reason) -> bool:
+    """Return True for a small part of the ops, other than matrix products, that is repeated."""
+    is_again = reason.subject.kind is ReasonKind.AGAIN and reason.subject.before != PRODUCTS
+    return is_again and 2 * reason.count_b < reason.of[1]

@@ -84,6 +84,7 @@ class _Explanation:
         self.reasons_found = FoundReasons()
         self.found, self.of = self.reasons_found.found, self.reasons_found.of
         self.sides = Sides(a, b, self.matching)
+        self.results = {value.shape for value in b.values if value.is_result}
         self.scopes_a, self.scopes_b = _all_scopes(a), _all_scopes(b)
         self.have_checkpoints = all(
             any(has_checkpoint(value.op_name) for value in side.values) for side in (a, b)
@@ -206,7 +207,7 @@ class _Explanation:
             is_filled = (before, after) == (a.stack_turns, b.stack_turns)
             if before and after and before != after and is_filled:
                 reason.turns.add((before, after))
-            if a.is_input and b.is_input and grows_more((a, b), reason.input_example):
+            if a.is_input and b.is_input and grows_more((a, b), reason.input_example, self.results):
                 reason.input_example = (a, b)
             return reason
         if a.is_result is not b.is_result and a.part is b.part:

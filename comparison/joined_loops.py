@@ -31,9 +31,14 @@ def name_turns(loops: LoopTurns, reasons: FoundReasons) -> None:
         of_loops = [each for each in (outside, inside) if each is not None]
         of_one = [loop for loop in others if not loop.turns[side]]
         counts = [max(each.count_a, each.count_b) for each in of_loops]
-        if len(of_one) != 1 or max(counts, default=0) < LEAST_OF_CODE:
+        if max(counts, default=0) < LEAST_OF_CODE:
             continue
         of_loop = max(of_loops, key=lambda reason: max(reason.count_a, reason.count_b))
+        if len(of_one) > 1:  # that around values with so few of the elements
+            turns = {loop: Fraction(loop.turns[0] or 1, loop.turns[1] or 1) for loop in of_one}
+            of_one = [loop for loop in of_one if {turns[loop]} == of_loop.factors]
+        if len(of_one) != 1:
+            continue
         if outside and inside and outside.growth_bytes * inside.growth_bytes > 0:
             of_loop = inside
             of_loop.merge(reasons.found.pop(outside.subject))

@@ -15,9 +15,11 @@ from xlagraph.comparison.edits_of_programs import (
     is_called_elsewhere,
     is_edit,
     is_known_edit,
+    is_of_few_ops,
     is_of_less,
     is_of_line,
     is_of_named_inputs,
+    is_of_new_values,
     is_of_outputs_against,
     is_of_unknown_size,
     is_plain_edit,
@@ -131,16 +133,20 @@ def sentences_of(
     edited = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
     # who adds one edits more than its bytes, and a new parameter is often returned, too
     is_returned = told[:1] and told[0].subject.kind is ReasonKind.OUTPUTS and not told[0].cause
-    is_late = told[:1] and (told[0].subject.kind is ReasonKind.COLLECTIVES or _is_generic(told[0]))
+    is_late = told[:1] and (_is_generic(told[0]) or is_of_new_values(told[0]))
     if told and inputs and (is_late or (is_returned and not edited)):
         told = [*inputs, *(each for each in told if each not in inputs)]
-    is_silent = not told
-    if is_silent:  # what differs has almost no bytes
+    if is_silent := not told:  # what differs has almost no bytes
         said = (ReasonKind.CALLED, ""), (ReasonKind.TURNS, ""), (ReasonKind.CALLED, "ops")
-        told = edited or [each for of in said for each in reasons if each.subject[:2] == of][:1]
-        if not told and growth:
-            told = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))
-            told = sorted(told, key=lambda reason: reason.subject.kind in CONSEQUENCES)[:1]
+        ops = [each for of in said for each in reasons if each.subject[:2] == of][:1]
+        told = edited or ops
+        if growth and not any(each.growth_bytes for each in ops) and not edited:
+            of_bytes = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))
+            most = min(of_bytes, key=lambda reason: reason.subject.kind in CONSEQUENCES)
+            # beside ops, only what most of the growth is of
+            is_most = 2 * abs(most.growth_bytes) > abs(growth)
+            if not ops or (is_most and most.subject.kind not in CONSEQUENCES):
+                told = [most, *ops]
     found = [_sentence(reason, names) for reason in told]
     if told and (code := told[0].code) and not told[0].cause_remains:
         # another function says more than its files, or a transformation that both programs have
@@ -181,7 +187,7 @@ def _of_no_bytes(
     )
     edited = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
     kind = first.subject.kind
-    if edited and any(_is_of_few_ops(reason) for _, reason in code):
+    if edited and any(is_of_few_ops(reason) for _, reason in code):
         return [(0, edited[0])]
     above = next((reason for place, reason in code if place == 0), None)
     # the size of a parameter may follow from a line
@@ -244,12 +250,6 @@ def _is_generic(reason: Reason) -> bool:
     return (is_more or reason.subject.kind in (*CONSEQUENCES, ReasonKind.INPUTS)) and not is_named
 
 
-def _is_of_few_ops(reason: Reason) -> bool:
-    """Return True for a small part of the ops, other than matrix products, that is repeated."""
-    is_again = reason.subject.kind is ReasonKind.AGAIN and reason.subject.before != PRODUCTS
-    return is_again and 2 * reason.count_b < reason.of[1]
-
-
 def _is_gradient(reason: Reason) -> bool:
     """Return True for a gradient that only one side has."""
     is_code = reason.subject.kind is ReasonKind.NEW_CODE and _is_whole(reason)
@@ -274,7 +274,7 @@ def _of_code(
     # a gradient that only one program has says why it has more products
     is_said = is_known and new[0].subject.after == word and OF_GRADIENTS.issuperset(new[0].scopes)
     is_said &= bool(again) and again[0].subject.before == PRODUCTS
-    is_few = bool(again) and (again[0].subject.before == PRODUCTS or _is_of_few_ops(again[0]))
+    is_few = bool(again) and (again[0].subject.before == PRODUCTS or is_of_few_ops(again[0]))
     is_said |= is_few and first.subject.kind is ReasonKind.INPUTS
     if again and not is_said and not is_known_edit(first):
         return [(0, again[0])]

@@ -104,25 +104,30 @@ def runs_for_parts(turns: tuple[int, int], changed: Iterable[tuple[int, int]]) -
 
 
 def grows_more(
-    pair: tuple[HeldValue, HeldValue], other: tuple[HeldValue, HeldValue] | None
+    pair: tuple[HeldValue, HeldValue],
+    other: tuple[HeldValue, HeldValue] | None,
+    results: Set[str],
 ) -> bool:
     """Return True if a pair of inputs is a better example of a change than another one.
 
-    Parameters follow from the size of images or from the number of tokens, not the reverse.
+    Parameters follow from the size of images or from the number of tokens, not the reverse. A
+    training step returns new ones: ``results`` are the shapes of what the second program returns.
+    The keys of a generator are no data.
     """
     if other is None:
         return True
     (a, b), (c, d) = pair, other
-    if _is_data(b) is not _is_data(d):
-        return _is_data(b)
+    # whole numbers, such as tokens, come first, also if no parameters are returned
+    for of_float in (False, True):
+        is_data = [
+            x.shape not in results and x.dtype != "u32" and (of_float or not x.is_float)
+            for x in (b, d)
+        ]
+        if is_data[0] is not is_data[1]:
+            return is_data[0]
     growth, known = abs(b.held_bytes - a.held_bytes), abs(d.held_bytes - c.held_bytes)
     # a parameter rather than the state of an optimizer that has its shape
     return (growth, -len(b.op_name or "")) > (known, -len(d.op_name or ""))
-
-
-def _is_data(value: HeldValue) -> bool:
-    """Return True for whole numbers, such as tokens, that are none of a generator."""
-    return not value.is_float and value.dtype != "u32"
 
 
 def are_of_all(values: Iterable[HeldValue], others: Iterable[HeldValue]) -> bool:

@@ -132,6 +132,20 @@ def test_a_run_compared_with_itself_has_no_growth(two_runs):
     assert not found.unpaired
 
 
+def test_the_largest_pair_is_explained_if_no_pair_grows(graph, tmp_path, monkeypatch):
+    for side in "ab":
+        for number, size in enumerate((1024, 2048)):
+            write_dump(tmp_path / side, number, f"jit_{number}", dump(size))
+    assert ingest(graph, tmp_path, jobs=1).ok
+    edited = Reason(Subject(ReasonKind.CALLED), count_b=9, inputs={"huber of keras"})
+    monkeypatch.setattr(
+        "xlagraph.comparison.compare.explain_pair",
+        lambda a, b: [edited] if a.total_bytes > 2048 else [],
+    )
+    (told,) = compare(graph, "a", "b").sentences
+    assert told.line == "9 ops made by huber of keras, none before: 0 B"
+
+
 def test_dumps_without_live_ranges_have_no_peak_to_compare(graph, tmp_path):
     text = dump(256)
     write_dump(tmp_path / "a", 1, "jit_f", text[: text.index("HloLiveRange")])

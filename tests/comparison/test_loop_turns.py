@@ -1,13 +1,15 @@
 """Loops of which one program computes several steps at once, and loops that run less often."""
 
+from fractions import Fraction
+
 import pytest
 
 from tests.comparison.test_explaining import LOOP, VALUE
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import Reserved
-from xlagraph.comparison.joined_loops import join_unrolled
+from xlagraph.comparison.joined_loops import join_unrolled, name_turns
 from xlagraph.comparison.joined_reasons import Sides
-from xlagraph.comparison.loop_turns import LoopTurns, loop_turns
+from xlagraph.comparison.loop_turns import ChangedLoop, LoopTurns, loop_turns
 from xlagraph.comparison.new_code import name_new_code
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import FoundReasons, ReasonKind
@@ -203,6 +205,22 @@ def test_a_new_loop_is_said_before_values_that_replace_others():
     )
     assert found[0].line == "a loop of 8 iterations is new (f.py:1): 0 B"
     assert found[1].text.startswith("2 values are gone at the peak")
+
+
+def test_of_several_new_loops_that_with_the_missing_elements_is_named_with_its_values():
+    loops = [ChangedLoop(("f.py", at), (0, n), frozenset()) for at, n in ((1, 8), (2, 32))]
+    found = FoundReasons()
+    around = found.of(ReasonKind.LOOPED, before="loop", after="new")
+    around.growth_bytes, around.count_a, around.count_b = -800, 5, 5
+    around.factors = {Fraction(1, 8)}
+    stacks = found.of(ReasonKind.STACKED)
+    stacks.growth_bytes, stacks.count_b = 900, 2
+    name_turns(LoopTurns([], loops), found)
+    told = sentences_of([*found.found.values()], ("a", "b"), (1000, 1100))
+    assert [each.text.partition(";")[0] for each in told] == [
+        "a loop of 8 iterations is new (f.py:1)",
+        "loops now stack 2 more values of each iteration",
+    ]
 
 
 def test_loops_of_random_numbers_are_none_of_the_program():

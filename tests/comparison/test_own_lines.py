@@ -61,3 +61,17 @@ def test_the_only_line_of_a_library_with_other_ops_is_named_with_its_caller():
     assert told(alone[:2], alone) == []
     joined = "step:9 update:5! (sqrt:jit(step)/mul:"
     assert told([*ops[:2], joined], ops[:2]) == []
+
+
+def test_the_innermost_line_of_stacks_that_were_cut_is_compared():
+    known = "step:9 forward:2 tanh"
+    layer = "call:3 block:4 Dense.__call__:7! dot_general"
+    assert told([known, layer, "block:5 exp"], [known, layer, "block:5 sin"]) == [
+        "train.py:5 (block): sin instead of exp"
+    ]
+    # one frame more, as of a wrapper, cuts more of the stack
+    assert told([known, layer], [known, layer.removeprefix("call:3 ")]) == []
+    # of two functions, it is not known which one runs first
+    both = ["block:5 {}", "head:8 {}"]
+    before, after = ([known, *(each.format(op) for each in both)] for op in ("exp", "sin"))
+    assert told(before, after) == []

@@ -112,7 +112,7 @@ def test_a_repeated_part_precedes_the_new_state_that_is_returned():
     assert second.text.startswith("1 new output")
 
 
-def test_new_parameters_precede_what_devices_exchange():
+def test_new_parameters_precede_what_devices_exchange_and_loops_stack():
     value = HeldValue(
         *(ReservedPart.INPUTS, 64, False, "p", None, "parameter", "w", None, None),
         *("f32[16]", "f32", 64, 0),
@@ -121,6 +121,9 @@ def test_new_parameters_precede_what_devices_exchange():
     collectives = Reason(Subject(ReasonKind.COLLECTIVES), 20000, scopes={"1 all-gather"})
     first, second = sentences_of([collectives, inputs], ("a", "b"), (65536, 85600))
     assert (first.text, second.growth_bytes) == ("1 new input: w", 20000)
+    stacks = Reason(Subject(ReasonKind.STACKED), 20000, 0, 2)
+    first, _ = sentences_of([stacks, inputs], ("a", "b"), (65536, 85600))
+    assert first.text == "1 new input: w"
 
 
 def test_a_cause_that_only_one_side_has_is_named_with_its_values(tmp_path):
@@ -326,3 +329,5 @@ def test_ops_of_one_program_precede_inputs_without_names_and_what_has_almost_no_
     assert texts(more, ops, growth=1 << 16)[0] == said
     assert texts(gaps, ops, growth=-64) == [said, "everything else"]
     assert texts(gaps, output, growth=-60)[0].startswith("2 outputs")
+    assert texts(ops, output, growth=4)[0].startswith("2 outputs")
+    assert texts(ops, replace(output, growth_bytes=4), gaps, growth=-60)[0] == said

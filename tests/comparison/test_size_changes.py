@@ -36,6 +36,26 @@ def test_tokens_of_another_length_precede_a_larger_parameter_that_follows_from_t
     assert lines(inputs(8, "u32"), inputs(16, "u32"))[0][0].startswith("w f32[8,8] → f32[16,8]: ")
 
 
+def test_series_of_another_length_precede_a_larger_parameter_of_which_a_step_returns_a_new_one():
+    def inputs(length):
+        weights = INPUT._replace(op_name="w", shape=f"f32[{length},8]", held_bytes=32 * length)
+        series = INPUT._replace(
+            name="x", op_name="x", shape=f"f32[{length}]", held_bytes=4 * length
+        )
+        return [weights, series]
+
+    before, after = inputs(8), inputs(16)
+    assert lines(before, after)[0][0].startswith("w f32[8,8] → f32[16,8]: ")
+    before, after = ([each[0]._replace(is_result=True), each[1]] for each in (before, after))
+    assert lines(before, after)[0][0].startswith("x f32[8] → f32[16]: ")
+    # the counts of an ensemble's optimizers are returned, too
+    for each in (before, after):
+        each[1] = each[1]._replace(
+            is_result=True, dtype="s32", shape=each[1].shape.replace("f32", "s32")
+        )
+    assert lines(before, after)[0][0].startswith("w f32[8,8] → f32[16,8]: ")
+
+
 def test_values_of_most_lines_are_the_same_in_two_sizes_though_an_edit_moved_the_lines():
     def program(size, moved):
         return [
