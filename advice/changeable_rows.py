@@ -173,13 +173,16 @@ def _is_part_of_input(program: PeakProgram, value: StoredValue | None) -> bool:
     A checkpoint keeps what the function that it wraps is passed. That is the part, which has as
     many bytes, though a fusion takes it from the input, which is kept anyway.
     """
-    maker = None if value is None else program.operations.get(value.name)
-    if value is None or maker is None or program.instructions[value.name].loop is not None:
+    known = None if value is None else program.instructions.get(value.name)
+    if value is None or known is None or known.loop is not None:
         return False
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     count = prod(value.dimensions)
-    sources = [each for each in read if prod(each.dimensions) >= count]
-    return all(each.opcode == "parameter" for each in sources) and any(
+    sources = {each.opcode for each in read if prod(each.dimensions) >= count}
+    if sources != {"parameter"}:
+        return False  # reading the whole module takes seconds
+    maker = program.operations.get(value.name)
+    return maker is not None and any(
         _takes_rows(program, each) and elements_made(program, each.name) == count
         for each in program.fused_operations(maker)
     )

@@ -95,10 +95,15 @@ def _is_product(program: PeakProgram, value: StoredValue) -> bool:
     if not lengths or (maker.loop is not None and len(lengths) == len(set(lengths))):
         return False
     size = math.prod(value.dimensions)
-    factors = factors_of(program, value)
-    if not factors or any(_is_table(program, each) for each in factors):
+    smaller = {
+        program.values[each]
+        for each in program.read_by.get(value.name, ())
+        if math.prod(program.values[each].dimensions) != size
+    }
+    largest = max((math.prod(each.dimensions) for each in smaller), default=size)
+    if size < LEAST_GROWTH * largest or any(_is_table(program, each) for each in smaller):
         return False
-    return size >= LEAST_GROWTH * max(math.prod(each.dimensions) for each in factors)
+    return smaller.issuperset(factors_of(program, value))  # reading the whole module takes seconds
 
 
 def factors_of(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
