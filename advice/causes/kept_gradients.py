@@ -6,7 +6,7 @@ them.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from xlagraph.advice.causes.boundaries import (
     CALLER,
@@ -14,16 +14,22 @@ from xlagraph.advice.causes.boundaries import (
     LIKELIHOOD_OF_RETURNED,
     RETURNED_GRADIENTS,
 )
-from xlagraph.advice.causes.cause import Cause, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.returned_values import source_of_copies
+from xlagraph.advice.causes.returned_values import (
+    FROZEN_TITLE,
+    GRADIENTS_OF_FROZEN,
+    source_of_copies,
+)
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import MOVED_ELEMENTS
+from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import KeepInside
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _REASON = "a gradient, of which an updated parameter is computed, which is returned too"
+_UNUSED = "the gradient of a parameter that the step does not update"
 
 
 def kept_gradients(program: PeakProgram) -> Iterator[Cause]:
@@ -31,52 +37,109 @@ def kept_gradients(program: PeakProgram) -> Iterator[Cause]:
 
     An updated parameter, or its state, is computed from the old one and from the gradient, which is
     computed from no input of its size: one that is added to the last gradient is a state.
+    """
+    results = _results(program)
+    updated = {
+        each
+        for value in results
+        if _inputs_of_its_size(program, value)
+        for each in program.sources_of(value)
+    }
+    found = [value for value in results if _is_gradient(program, value, updated)]
+    yield from _cause(program, GRADIENTS_TITLE, found, _REASON, RETURNED_GRADIENTS, are_needed=True)
+
+
+def unused_gradients(program: PeakProgram) -> Iterator[Cause]:
+    """Yield the results that are gradients of parameters which the step does not update.
+
+    The step of a generator has those of the discriminator. A product is the gradient of another
+    factor of a product that reads one of its factors.
+    """
+    results = _results(program)
+    new = {old for value in results for old in _inputs_of_its_size(program, value)}
+    others: defaultdict[tuple[int, ...], set[int]] = defaultdict(set)
+    for value in program.compilation.array_parameters if results else ():
+        if value.value_id not in new:
+            same = set(reached([value.value_id], lambda each: _moved_to(program, each)))
+            readers = {name for each in same for name in program.readers_of.get(each, ())}
+            others[_size(value)] |= _factors(program, readers) - same
+    found = [
+        value
+        for value in results
+        if not _inputs_of_its_size(program, value)
+        and not others[_size(value)].isdisjoint(_factors(program, _makers(program, value)))
+    ]
+    yield from _cause(program, FROZEN_TITLE, found, _UNUSED, GRADIENTS_OF_FROZEN, are_needed=False)
+
+
+def _cause(
+    program: PeakProgram,
+    title: str,
+    gradients: Iterable[StoredValue],
+    reason: str,
+    remedies: Remedies,
+    *,
+    are_needed: bool,
+) -> Iterator[Cause]:
+    """Yield the cause, unless all results are in the bytes of inputs.
+
+    Those that the step does not need are not computed without it.
 
     Results take the bytes of donated inputs of their shape in their order. A gradient that takes
     them leaves an updated parameter without, whose bytes are then the ones that are saved.
     """
-    if program.framework != "pytorch" or not _has_backward_pass(program):
-        return
-    results = [
-        value
-        for each in dict.fromkeys(program.compilation.results)
-        if (value := program.values.get(each)) is not None and value.dimensions
-    ]
-    updated = {
-        each
-        for value in results
-        if _reads_an_input_of_its_size(program, value)
-        for each in program.sources_of(value)
-    }
     own: defaultdict[tuple[int, ...], list[StoredValue]] = defaultdict(list)
     for value in program.own_results:
         own[_size(value)].append(value)
     found, saved = [], set()
-    for value in results:
-        if _is_gradient(program, value, updated) and (free := own[_size(value)]):
+    for value in gradients:
+        if free := own[_size(value)]:
             free.remove(taken := value if value in free else free[-1])
             found.append(value)
             saved.add(taken.value_id)
+    computed = (program.values[each] for value in found for each in program.sources_of(value))
+    gone = {value.label for value in computed} | {program.values[each].label for each in saved}
+    inside = KeepInside(frozenset(saved))
     if found:
         yield Cause(
             "peak/contributors",
-            GRADIENTS_TITLE,
+            title,
             ChangeKind.WITHOUT,
-            KeepInside(frozenset(saved)),
-            tuple(evidence_row(value, _REASON) for value in found),
-            RETURNED_GRADIENTS,
+            inside if are_needed else Remove.of(program.compilation, sorted(gone)),
+            tuple(evidence_row(value, reason) for value in found),
+            remedies,
             CALLER,
             is_exact=True,
             likelihood=LIKELIHOOD_OF_RETURNED,
         )
 
 
-def _has_backward_pass(program: PeakProgram) -> bool:
-    return any("_backward" in (each.op_name or "") for each in program.values.values())
+def _results(program: PeakProgram) -> list[StoredValue]:
+    """Return the arrays that a step of PyTorch with a backward pass returns."""
+    is_step = program.framework == "pytorch" and any(
+        "_backward" in (each.op_name or "") for each in program.values.values()
+    )
+    found = (program.values.get(each) for each in dict.fromkeys(program.compilation.results))
+    return [value for value in found if is_step and value is not None and value.dimensions]
+
+
+def _makers(program: PeakProgram, value: StoredValue) -> set[str]:
+    """Return what computes a value, and what moves its elements."""
+    return {program.values[each].name for each in program.sources_of(value)}
+
+
+def _factors(program: PeakProgram, instructions: Iterable[str]) -> set[int]:
+    """Return what the products among these instructions read, also before it was moved."""
+    read = {
+        each
+        for name in program.products.intersection(instructions)
+        for each in program.read_by.get(name, ())
+    }
+    return {each for factor in read for each in program.sources_of(program.values[factor])}
 
 
 def _is_gradient(program: PeakProgram, value: StoredValue, updated: set[int]) -> bool:
-    if _reads_an_input_of_its_size(program, value):
+    if _inputs_of_its_size(program, value):
         return False
     same = set(reached(program.sources_of(value), lambda each: _moved_to(program, each)))
     return any(
@@ -98,19 +161,12 @@ def _moved_to(program: PeakProgram, value_id: int) -> Iterator[int]:
                     yield made.value_id
 
 
-def _reads_an_input_of_its_size(program: PeakProgram, value: StoredValue) -> bool:
-    """Return True if a value is an input, or computed by an instruction that reads one."""
-    makers = {program.values[each].name for each in program.sources_of(value)}
-    read = {each for name in makers for each in program.read_by.get(name, ())}
-    return any(
-        _size(each) == _size(value) and _is_input(program, each)
-        for each in map(program.values.__getitem__, read | {value.value_id})
-    )
-
-
-def _is_input(program: PeakProgram, value: StoredValue) -> bool:
-    source = source_of_copies(program, value)
-    return source is not None and source.opcode == "parameter"
+def _inputs_of_its_size(program: PeakProgram, value: StoredValue) -> set[int]:
+    """Return the inputs that a value is, or that the instruction which computes it reads."""
+    read = {each for name in _makers(program, value) for each in program.read_by.get(name, ())}
+    same = (program.values[each] for each in read | {value.value_id})
+    sources = (source_of_copies(program, each) for each in same if _size(each) == _size(value))
+    return {each.value_id for each in sources if each is not None and each.opcode == "parameter"}
 
 
 def _size(value: StoredValue) -> tuple[int, ...]:

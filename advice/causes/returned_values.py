@@ -24,6 +24,7 @@ _CALLER: Final = "only if the caller does not need it, which a dump does not sho
 _ONE_ARRAY: Final = "only if the caller can use one array for both, and does not donate it twice"
 _LIKELIHOOD: Final = 0.75
 
+FROZEN_TITLE: Final = "Gradients of parameters that the step does not update are returned"
 GRADIENTS_OF_FROZEN: Final[Remedies] = {
     "jax": "Differentiate only with respect to the parameters that are updated (argnums of"
     " jax.grad, or a partition of the tree), and return only the new ones.",
@@ -121,7 +122,7 @@ def gradients_of_frozen(program: PeakProgram) -> Iterator[Cause]:
     text = pattern_of(names[value.dimensions] for value in found)
     reason = f"a gradient of the shape of {text}; the step does not update it"
     yield from _cause(
-        "Gradients of parameters that the step does not update are returned",
+        FROZEN_TITLE,
         [(value, reason) for value in found],
         GRADIENTS_OF_FROZEN,
     )
@@ -204,7 +205,7 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
 
     Next to parameters that a step updates, the frozen ones of a reference model have the same
     types, but the caller needs them for the next step. One that is returned unchanged has no new
-    value either: it need not be returned.
+    value either: it need not be returned. PyTorch donates no tensor but for its own new value.
     """
     copied = {value for value, _ in _copied_inputs(program)}
     new = [value for value in program.own_results if value not in copied]
@@ -219,7 +220,8 @@ def without_new_value(program: PeakProgram) -> frozenset[str]:
     return frozenset(
         value.label
         for value in inputs
-        if value.value_id not in updated and results[value.shape] <= taken[value.shape]
+        if value.value_id not in updated
+        and (program.framework == "pytorch" or results[value.shape] <= taken[value.shape])
     )
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from tests.advice.small_compilations import share_one_buffer_set
 from xlagraph.advice.causes.boundaries import returned_gradients
-from xlagraph.advice.causes.kept_gradients import kept_gradients
+from xlagraph.advice.causes.kept_gradients import kept_gradients, unused_gradients
+from xlagraph.advice.causes.returned_values import without_new_value
 
 PARTS = """
     0 | 4096 | parameter 0, shape |f32[32,32]| at ShapeIndex {}, maybe-live-out
@@ -49,3 +50,43 @@ def test_a_gradient_in_the_bytes_of_a_donated_parameter_leaves_the_new_one_witho
     assert [row["value"] for row in cause.rows] == ["g"]
     assert cause.edit is not None
     assert [program.values[each].name for each in cause.edit.matched] == ["new"]
+
+
+FROZEN = """
+    0 | 4096 | parameter 0, shape |f32[32,32]| at ShapeIndex {}
+    1 | 1024 | parameter 1, shape |f32[8,32]| at ShapeIndex {}
+    2 | 4096 | maybe-live-out
+    3 | 8192 | preallocated-temp
+"""
+GENERATOR = """
+    0 | w | f32[32,32] | 0    | 4096 | 0-5 | parameter(0) | xla__device_data
+    1 | x | f32[8,32]  | 0    | 1024 | 0-5 | parameter(1) | xla__device_data
+    3 | t | f32[32,32] | 4096 | 4096 | 0-1 | transpose(w) | aten__permute
+    3 | y | f32[8,32]  | 0    | 1024 | 1-2 | dot(x, t)    | aten__mm
+    3 | d | f32[8,32]  | 1024 | 1024 | 2-4 | fusion(y)    | aten__leaky_relu_backward
+    3 | p | f32[32,32] | 4096 | 4096 | 3-4 | dot({read})  | aten__mm
+    2 | g | f32[32,32] | 0    | 4096 | 4-5 | transpose(p) | aten__permute
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "found"),
+    [
+        pytest.param("d, x", ["g"], id="its factor and what the product leads to"),
+        pytest.param("d, d", [], id="no factor of a product with the parameter"),
+    ],
+)
+def test_the_gradient_of_a_parameter_that_is_not_updated_need_not_be_computed(
+    returning, read, found
+):
+    program = returning(FROZEN, GENERATOR.format(read=read), "g")
+    causes = list(unused_gradients(program))
+    assert [row["value"] for cause in causes for row in cause.rows] == found
+    for cause in causes:
+        assert cause.edit is not None
+        assert {program.values[each].name for each in cause.edit.matched} == {"p", "g"}
+
+
+def test_pytorch_donates_no_parameter_to_a_gradient_of_its_shape(returning):
+    program = returning(FROZEN, GENERATOR.format(read="d, x"), "g")
+    assert without_new_value(program) == {"w", "x"}
