@@ -11,6 +11,7 @@ from xlagraph.advice.causes.loop_states import repeats_a_number
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.repeated_parts import is_repeated_part
 from xlagraph.advice.causes.returned_values import held_by_results, without_new_value
+from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.advice.causes.softmaxes import elements_made
 from xlagraph.advice.causes.unused_donations import needed_after_gradients
 from xlagraph.advice.causes.wide_checkpoints import recomputed_groups
@@ -48,8 +49,29 @@ def changeable_rows(program: PeakProgram, change: ChangeKind | None, rows: Rows)
         case ChangeKind.LATE:
             waiting = _waiting_for_others(program)
             return [row for row in rows if row["value"] in waiting]
+        case ChangeKind.SHARD:
+            return [row for row in rows if not _is_gathered_layer(program, row["value"])]
         case _:
             return rows
+
+
+def _is_gathered_layer(program: PeakProgram, label: Cell) -> bool:
+    """Return True for what a loop gathers of one part of an input in each iteration.
+
+    Parameters that are split over devices are gathered one layer at a time, as the remedy says.
+    """
+    value = program.by_label.get(str(label))
+    if value is None or program.instructions[value.name].loop is None:
+        return False
+    return any(
+        any(each.is_stored for each in members)
+        and parts_of_reads(program, {each.value_id for each in members}, (maker,)) is not None
+        for given in program.read_by.get(value.name, ())
+        for part in program.sources_of(program.values[given])
+        for maker in (program.values[part].name,)
+        for whole in program.read_by.get(maker, ())
+        if (members := program.members_of(program.values[whole]))
+    )
 
 
 def _is_needed_copy(program: PeakProgram, label: Cell) -> bool:

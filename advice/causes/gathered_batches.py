@@ -93,7 +93,7 @@ def gathered_batches(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
         if member.size_bytes == program.values[each].size_bytes
     }
     at_peak = [value for value in program.at_peak if value.value_id in found]
-    if at_peak:
+    if not all(value.is_integer for value in at_peak):  # as ids for a table that is split
         reason = f"has the rows of all {parts} parts of the batch"
         yield Cause(
             "waste/gathered",

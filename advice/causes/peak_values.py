@@ -276,11 +276,14 @@ class PeakProgram:
     def is_recomputable(self, label: str) -> bool:
         """Return False for values that no checkpoint around what computes them removes.
 
-        These are copies of inputs, stacks of carries or that others read too, and values of no
-        gradient's pass.
+        These are copies of inputs, stacks of carries, also in another type or order, or that others
+        read too, and values of no gradient's pass.
         """
         value = self.by_label.get(label)
-        if value is None or self.is_stacked_carry(value) or self.is_copy_of_input(label):
+        if value is None or self.is_copy_of_input(label):
+            return False
+        stacks = (self.stack_of(self.values[each]) for each in self.sources_of(value))
+        if any(stack is not None and self.is_stacked_carry(stack) for stack in stacks):
             return False
         if self.stack_of(value) is not None and value.value_id not in self.backward_stacks:
             return False

@@ -219,3 +219,39 @@ ENTRY %main (x: f32[16,16]) -> f32[{lengths}] {{
 """)
     rows = changeable_rows(program, ChangeKind.RECOMPUTE, [{"value": "act"}])
     assert [row["value"] for row in rows] == kept
+
+
+@pytest.mark.parametrize(("loop", "kept"), [("while.1", []), (None, ["whole"])])
+def test_the_parameters_of_one_layer_that_a_loop_gathers_are_gathered_late_enough(
+    programs, loop, kept
+):
+    program = programs(
+        """
+        0 | 512  | parameter 0, shape |f32[16,8]| at ShapeIndex {}
+        1 | 1024 | preallocated-temp
+        """,
+        """
+        0 | p     | f32[16,8] | 0   | 512 | 0-4 | parameter(0)
+        1 | part  | f32[1,8]  | 0   | 32  | 1-2 | fusion(p)
+        1 | whole | f32[1,64] | 256 | 256 | 2-3 | all-gather(part)
+        1 | out   | f32[]     | 512 | 4   | 3-4 | reduce(whole)
+        """,
+    )
+    for name in ("part", "whole"):
+        program.instructions[name] = program.instructions[name]._replace(loop=loop)
+    program.stored.operations = operations_of_text("""HloModule m
+
+%fused (w: f32[16,8]) -> f32[1,8] {
+  %w = f32[16,8]{1,0} parameter(0)
+  %i = s32[] constant(3)
+  ROOT %row = f32[1,8]{1,0} dynamic-slice(%w, %i, %i), dynamic_slice_sizes={1,8}
+}
+
+ENTRY %main (p: f32[16,8]) -> f32[1,64] {
+  %p = f32[16,8]{1,0} parameter(0)
+  %part = f32[1,8]{1,0} fusion(%p), kind=kLoop, calls=%fused
+  ROOT %whole = f32[1,64]{1,0} all-gather(%part), dimensions={1}
+}
+""")
+    rows = changeable_rows(program, ChangeKind.SHARD, [{"value": "whole"}])
+    assert [row["value"] for row in rows] == kept

@@ -40,10 +40,10 @@ GIVEN = """
 """
 
 
-def named(returning, rows, gather, of_input, of_weights, module=MODULE, more=""):
+def named(returning, rows, gather, of_input, of_weights, module=MODULE, more="", dtype="f32"):
     size = 32 * rows
     program = returning(
-        GIVEN,
+        GIVEN.replace("f32", dtype),
         f"""
         0 | x    | f32[4,2]      | 0   | 32           | 0-6 | parameter(0)
         1 | w    | f32[2,8]      | 0   | 64           | 0-6 | parameter(1)
@@ -53,10 +53,10 @@ def named(returning, rows, gather, of_input, of_weights, module=MODULE, more="")
         2 | next | f32[{rows},2] | 1152 | {size // 4} | 2-6 | dot(sum, w)    | jit(f)/dot @ f.py:5
         3 | new  | f32[2,8]      | 0   | 64           | 5-6 | dot(all, sum)  | jit(f)/dot @ f.py:6
         {more}
-        """,
+        """.replace("f32", dtype),
         "new",
     )
-    text = module.replace("FROM", f"{rows},2").replace("GATHER", gather)
+    text = module.replace("f32", dtype).replace("FROM", f"{rows},2").replace("GATHER", gather)
     program.stored.operations = operations_of_text(text.replace("ROWS", str(rows)))
     program.compilation.parameters.update(
         {program.by_label["x"].value_id: (0, "{}"), program.by_label["w"].value_id: (1, "{}")}
@@ -90,6 +90,10 @@ def test_values_of_the_whole_batch_are_named_if_it_is_split(
     assert all(isinstance(edit, Scale) for edit in edits)
     found = sorted(label for edit in edits for label in edit.kept_by_label)
     assert found == values
+
+
+def test_ids_that_are_gathered_for_a_split_table_are_not_the_batch(returning):
+    assert named(returning, 16, "all-gather", ROWS, ROWS, dtype="s32") == []
 
 
 @pytest.mark.parametrize(

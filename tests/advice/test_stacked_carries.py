@@ -117,3 +117,14 @@ def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs, loop,
     program.made_by["c"] = program.made_by["c"] * results  # of several, one has the stack's size
     program.instructions["p"] = program.instructions["p"]._replace(loop=loop)
     assert program.is_stacked_carry(stack) == is_carry
+
+
+@pytest.mark.parametrize(("stack", "is_recomputable"), [("s", False), ("t", True)])
+def test_no_checkpoint_recomputes_a_stack_of_carries_in_another_type(
+    programs, stack, is_recomputable
+):
+    program = looped(programs, 128)
+    maker = program.instructions["g"]
+    program.instructions["g"] = maker._replace(opcode="convert")
+    vars(program)["read_by"] = {**program.read_by, "g": (program.by_label[stack].value_id,)}
+    assert program.is_recomputable("g") == is_recomputable
