@@ -39,12 +39,7 @@ def kept_gradients(program: PeakProgram) -> Iterator[Cause]:
     computed from no input of its size: one that is added to the last gradient is a state.
     """
     results = _results(program)
-    updated = {
-        each
-        for value in results
-        if _inputs_of_its_size(program, value)
-        for each in program.sources_of(value)
-    }
+    updated = _updated(program, results)
     found = [value for value in results if _is_gradient(program, value, updated)]
     yield from _cause(program, GRADIENTS_TITLE, found, _REASON, RETURNED_GRADIENTS, are_needed=True)
 
@@ -52,22 +47,30 @@ def kept_gradients(program: PeakProgram) -> Iterator[Cause]:
 def unused_gradients(program: PeakProgram) -> Iterator[Cause]:
     """Yield the results that are gradients of parameters which the step does not update.
 
-    The step of a generator has those of the discriminator. A product is the gradient of another
-    factor of a product that reads one of its factors.
+    The step of a generator has those of the discriminator. The gradient of a factor of a product is
+    the product of another factor with what a backward pass computes. A step that updates no factor
+    may add gradients up for a later one.
     """
     results = _results(program)
     new = {old for value in results for old in _inputs_of_its_size(program, value)}
     others: defaultdict[tuple[int, ...], set[int]] = defaultdict(set)
+    is_update = False
     for value in program.compilation.array_parameters if results else ():
+        same = set(reached([value.value_id], lambda each: _moved_to(program, each)))
+        readers = {name for each in same for name in program.readers_of.get(each, ())}
         if value.value_id not in new:
-            same = set(reached([value.value_id], lambda each: _moved_to(program, each)))
-            readers = {name for each in same for name in program.readers_of.get(each, ())}
             others[_size(value)] |= _factors(program, readers) - same
+        elif not program.products.isdisjoint(readers):
+            is_update = True
+    updated = _updated(program, results)
     found = [
         value
         for value in results
-        if not _inputs_of_its_size(program, value)
+        if is_update
+        and not _inputs_of_its_size(program, value)
         and not others[_size(value)].isdisjoint(_factors(program, _makers(program, value)))
+        and _is_of_backward_pass(program, value)
+        and not _is_gradient(program, value, updated)
     ]
     yield from _cause(program, FROZEN_TITLE, found, _UNUSED, GRADIENTS_OF_FROZEN, are_needed=False)
 
@@ -116,11 +119,30 @@ def _cause(
 
 def _results(program: PeakProgram) -> list[StoredValue]:
     """Return the arrays that a step of PyTorch with a backward pass returns."""
-    is_step = program.framework == "pytorch" and any(
-        "_backward" in (each.op_name or "") for each in program.values.values()
-    )
+    is_step = program.framework == "pytorch" and any(map(_is_backward, program.values.values()))
     found = (program.values.get(each) for each in dict.fromkeys(program.compilation.results))
     return [value for value in found if is_step and value is not None and value.dimensions]
+
+
+def _updated(program: PeakProgram, results: Iterable[StoredValue]) -> set[int]:
+    """Return the results that are computed from an input of their size."""
+    return {
+        each
+        for value in results
+        if _inputs_of_its_size(program, value)
+        for each in program.sources_of(value)
+    }
+
+
+def _is_backward(value: StoredValue) -> bool:
+    return "_backward" in (value.op_name or "")
+
+
+def _is_of_backward_pass(program: PeakProgram, value: StoredValue) -> bool:
+    operands = reached(
+        [value.value_id], lambda each: program.read_by.get(program.values[each].name)
+    )
+    return any(_is_backward(program.values[each]) for each in operands)
 
 
 def _makers(program: PeakProgram, value: StoredValue) -> set[str]:
@@ -129,13 +151,22 @@ def _makers(program: PeakProgram, value: StoredValue) -> set[str]:
 
 
 def _factors(program: PeakProgram, instructions: Iterable[str]) -> set[int]:
-    """Return what the products among these instructions read, also before it was moved."""
-    read = {
-        each
-        for name in program.products.intersection(instructions)
-        for each in program.read_by.get(name, ())
-    }
-    return {each for factor in read for each in program.sources_of(program.values[factor])}
+    """Return what the products among these instructions read, and what it is computed from.
+
+    That is what has its size, up to other products: activations may be stored in two orders.
+    """
+
+    def operands(value_id: int) -> Iterator[int]:
+        value = program.values[value_id]
+        if value.name not in program.products:
+            for each in program.read_by.get(value.name, ()):
+                if _size(program.values[each]) == _size(value):
+                    yield each
+
+    products = program.products.intersection(instructions)
+    return set(
+        reached((each for name in products for each in program.read_by.get(name, ())), operands)
+    )
 
 
 def _is_gradient(program: PeakProgram, value: StoredValue, updated: set[int]) -> bool:

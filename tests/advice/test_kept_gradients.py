@@ -6,6 +6,7 @@ from tests.advice.small_compilations import share_one_buffer_set
 from xlagraph.advice.causes.boundaries import returned_gradients
 from xlagraph.advice.causes.kept_gradients import kept_gradients, unused_gradients
 from xlagraph.advice.causes.returned_values import without_new_value
+from xlagraph.planner.edits.resizing import Remove
 
 PARTS = """
     0 | 4096 | parameter 0, shape |f32[32,32]| at ShapeIndex {}, maybe-live-out
@@ -53,40 +54,46 @@ def test_a_gradient_in_the_bytes_of_a_donated_parameter_leaves_the_new_one_witho
 
 
 FROZEN = """
-    0 | 4096 | parameter 0, shape |f32[32,32]| at ShapeIndex {}
-    1 | 1024 | parameter 1, shape |f32[8,32]| at ShapeIndex {}
-    2 | 4096 | maybe-live-out
-    3 | 8192 | preallocated-temp
+    0 | 4096  | parameter 0, shape |f32[32,32]| at ShapeIndex {}
+    1 | 4096  | parameter 1, shape |f32[32,32]| at ShapeIndex {}
+    2 | 1024  | parameter 2, shape |f32[8,32]| at ShapeIndex {}
+    3 | 4096  | maybe-live-out
+    4 | 4096  | maybe-live-out
+    5 | 20480 | preallocated-temp
 """
 GENERATOR = """
-    0 | w | f32[32,32] | 0    | 4096 | 0-5 | parameter(0) | xla__device_data
-    1 | x | f32[8,32]  | 0    | 1024 | 0-5 | parameter(1) | xla__device_data
-    3 | t | f32[32,32] | 4096 | 4096 | 0-1 | transpose(w) | aten__permute
-    3 | y | f32[8,32]  | 0    | 1024 | 1-2 | dot(x, t)    | aten__mm
-    3 | d | f32[8,32]  | 1024 | 1024 | 2-4 | fusion(y)    | aten__leaky_relu_backward
-    3 | p | f32[32,32] | 4096 | 4096 | 3-4 | dot({read})  | aten__mm
-    2 | g | f32[32,32] | 0    | 4096 | 4-5 | transpose(p) | aten__permute
+    0 | w | f32[32,32] | 0     | 4096 | 0-9 | parameter(0)   | xla__device_data
+    1 | v | f32[32,32] | 0     | 4096 | 0-9 | parameter(1)   | xla__device_data
+    2 | x | f32[8,32]  | 0     | 1024 | 0-9 | parameter(2)   | xla__device_data
+    5 | h | f32[8,32]  | 0     | 1024 | 1-6 | dot(x, v)      | aten__mm
+    5 | t | f32[32,32] | 4096  | 4096 | 2-3 | transpose(w)   | aten__permute
+    5 | y | f32[8,32]  | 1024  | 1024 | 3-4 | dot(h, t)      | aten__mm
+    5 | d | f32[8,32]  | 2048  | 1024 | 4-7 | fusion(y)      | {backward}
+    5 | p | f32[32,32] | 8192  | 4096 | 5-8 | dot({read})    | aten__mm
+    5 | q | f32[32,32] | 12288 | 4096 | 6-8 | dot(d, x)      | aten__mm
+    3 | n | f32[32,32] | 0     | 4096 | 7-9 | {update}       | aten__addcdiv
+    4 | g | f32[32,32] | 0     | 4096 | 8-9 | transpose(p)   | aten__permute
 """
 
 
 @pytest.mark.parametrize(
-    ("read", "found"),
+    ("backward", "read", "update", "found"),
     [
-        pytest.param("d, x", ["g"], id="its factor and what the product leads to"),
-        pytest.param("d, d", [], id="no factor of a product with the parameter"),
+        pytest.param(BACKWARD, "d, h", "subtract(v, q)", ["g"], id="gradient of a factor"),
+        pytest.param(BACKWARD, "d, d", "subtract(v, q)", [], id="no factor of w's product"),
+        pytest.param("aten__relu", "d, h", "subtract(v, q)", [], id="no backward pass"),
+        pytest.param(BACKWARD, "d, h", "multiply(x, q)", [], id="added up for a later step"),
     ],
 )
 def test_the_gradient_of_a_parameter_that_is_not_updated_need_not_be_computed(
-    returning, read, found
+    returning, backward, read, update, found
 ):
-    program = returning(FROZEN, GENERATOR.format(read=read), "g")
-    causes = list(unused_gradients(program))
+    lines = GENERATOR.format(backward=backward, read=read, update=update)
+    causes = list(unused_gradients(returning(FROZEN, lines, "n", "g")))
     assert [row["value"] for cause in causes for row in cause.rows] == found
-    for cause in causes:
-        assert cause.edit is not None
-        assert {program.values[each].name for each in cause.edit.matched} == {"p", "g"}
+    assert all(isinstance(cause.edit, Remove) for cause in causes)
 
 
 def test_pytorch_donates_no_parameter_to_a_gradient_of_its_shape(returning):
-    program = returning(FROZEN, GENERATOR.format(read="d, x"), "g")
-    assert without_new_value(program) == {"w", "x"}
+    lines = GENERATOR.format(backward=BACKWARD, read="d, h", update="subtract(v, q)")
+    assert without_new_value(returning(FROZEN, lines, "n", "g")) == {"w", "x"}
