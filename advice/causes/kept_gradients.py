@@ -1,8 +1,7 @@
-"""Find gradients that PyTorch keeps after a step: a training loop that drops them at its beginning.
+"""Find gradients that a step of PyTorch returns because ``.grad`` still holds them.
 
-Tensors that are alive at ``torch_xla.sync()`` are results, and so are the gradients in ``.grad``.
-Op names do not tell the passes of PyTorch apart, so gradients are found by what is computed of
-them.
+Tensors that are alive at ``torch_xla.sync()`` are results. Op names do not tell the passes of
+PyTorch apart, so a gradient is found by what is computed from it, or by what it is computed from.
 """
 
 from collections import defaultdict
@@ -86,7 +85,7 @@ def _cause(
 ) -> Iterator[Cause]:
     """Yield the cause, unless all results are in the bytes of inputs.
 
-    Those that the step does not need are not computed without it.
+    ``are_needed`` is true if the step computes the gradients also where they are not returned.
 
     Results take the bytes of donated inputs of their shape in their order. A gradient that takes
     them leaves an updated parameter without, whose bytes are then the ones that are saved.
