@@ -133,11 +133,13 @@ def _is_gradient(program: PeakProgram, value: StoredValue) -> bool:
     A fusion that computes a gradient and an update has the op name of the gradient; its root tells
     which of them a result is.
     """
+    if not value.is_backward:
+        return False
     source = source_of_copies(program, value) or value
-    fusion = program.operations.get(source.name) if value.is_backward else None
+    fusion = program.operations.get(source.name)
     runs = () if fusion is None else fusion.callees.get("calls", ())
     if program.module is None or program.module.program is None or not runs:
-        return value.is_backward
+        return True
     inside = program.module.program.computations[runs[0]]
     made = inside.find_root()
     index = source.shape_index or WHOLE
