@@ -58,7 +58,7 @@ def changeable_rows(program: PeakProgram, change: ChangeKind | None, rows: Rows)
 def _is_gathered_layer(program: PeakProgram, label: Cell) -> bool:
     """Return True for what a loop gathers of one part of an input in each iteration.
 
-    Parameters that are split over devices are gathered one layer at a time, as the remedy says.
+    To gather one layer at a time is the remedy for parameters that are split over devices.
     """
     value = program.by_label.get(str(label))
     if value is None or program.instructions[value.name].loop is None:

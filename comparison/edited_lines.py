@@ -140,7 +140,7 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
         # which parts are taken follows from shapes, too
         differences = [each for each in takes if not each.is_elsewhere]
     if not differences:
-        # what an own line makes or calls of a library is known if its callers are not
+        # a call stack that JAX cut lacks callers, but shows what its innermost own line computes
         inner = (
             {
                 site

@@ -143,7 +143,7 @@ def sentences_of(
         if growth and not any(each.growth_bytes for each in ops) and not edited:
             of_bytes = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))
             most = min(of_bytes, key=lambda reason: reason.subject.kind in CONSEQUENCES)
-            # beside ops, only what most of the growth is of
+            # where ops differ, bytes come first only if they are most of the growth
             is_most = 2 * abs(most.growth_bytes) > abs(growth)
             if not ops or (is_most and most.subject.kind not in CONSEQUENCES):
                 told = [most, *ops]

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_returned
 from xlagraph.advice.causes.loop_states import handed_on, has_carry
 from xlagraph.advice.causes.names import pattern_of, place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -26,11 +26,8 @@ from xlagraph.queries.catalogue.declarations import ChangeKind
 
 DOUBLE_PRECISION: Final = ("f64", "c128")
 """Element types of which `wide_floats` names all values."""
-CALLER: Final = "only if the caller does not need it, which a dump does not show"
 _SINGLE: Final = "only if the numerics allow float32"
 _PAIRS: Final = f"{_SINGLE}; a TPU computes float64 as pairs of float32, which are saved too"
-LIKELIHOOD_OF_RETURNED: Final = 0.75
-"""Part to expect of a result's bytes: without the result they are saved, if nobody needs it."""
 _LEAST_CONSTANT: Final = 1 << 16
 """Bytes of a constant that a program closes over."""
 
@@ -118,21 +115,16 @@ def returned_stacks(program: PeakProgram) -> Iterator[Cause]:
             turns = "all" if value.stack_turns is None else f"all {value.stack_turns}"
             rows.append(evidence_row(value, f"values of {turns} iterations of the loop at {loop}"))
     if rows:
-        yield Cause(
-            "peak/contributors",
+        yield of_returned(
             "A loop stacks a value of each iteration, and the program returns the stack",
-            ChangeKind.WITHOUT,
             Remove.of(
                 program.compilation,
                 [*(program.values[each].label for each in sorted(found)), *gradients],
             )
             if is_unread
             else KeepInside(frozenset(found)),
-            tuple(rows),
+            rows,
             _RETURNED_STACKS,
-            CALLER,
-            is_exact=True,
-            likelihood=LIKELIHOOD_OF_RETURNED,
         )
 
 
@@ -151,16 +143,11 @@ def returned_gradients(program: PeakProgram) -> Iterator[Cause]:
     if found:
         text = pattern_of(names[value.dimensions] or value.label for value in found)
         reason = f"a gradient of the shape of {text}; the updated parameter is returned too"
-        yield Cause(
-            "peak/contributors",
+        yield of_returned(
             GRADIENTS_TITLE,
-            ChangeKind.WITHOUT,
             KeepInside(frozenset(value.value_id for value in found)),
-            tuple(evidence_row(value, reason) for value in found),
+            (evidence_row(value, reason) for value in found),
             RETURNED_GRADIENTS,
-            CALLER,
-            is_exact=True,
-            likelihood=LIKELIHOOD_OF_RETURNED,
         )
 
 

@@ -19,6 +19,10 @@ Remedies = Mapping[str, str]
 PARTS: Final = 8
 """Parts in which a program could compute what it computes at once."""
 
+_CALLER: Final = "only if the caller does not need it, which a dump does not show"
+_LIKELIHOOD_OF_RETURNED: Final = 0.75
+"""Part to expect of a result's bytes: without the result they are saved, if nobody needs it."""
+
 CAUSE_COLUMNS: Final[tuple[Column, ...]] = (
     Column("sizeBytes", ColumnType.INTEGER, "assigned size, padding included"),
     Column("value", ColumnType.STRING, "name of the value, with its tuple index"),
@@ -147,6 +151,23 @@ def of_avoidable(
         is_exact=is_exact,
         likelihood=likelihood,
         doubt=doubt,
+    )
+
+
+def of_returned(
+    title: str, edit: Edit, rows: Iterable[Mapping[str, Cell]], remedies: Remedies
+) -> Cause:
+    """Return the cause for results that the caller may not need; the edit does without them."""
+    return Cause(
+        "peak/contributors",
+        title,
+        ChangeKind.WITHOUT,
+        edit,
+        tuple(rows),
+        remedies,
+        _CALLER,
+        is_exact=True,
+        likelihood=_LIKELIHOOD_OF_RETURNED,
     )
 
 

@@ -5,15 +5,11 @@ PyTorch apart, so a gradient is found by what is computed from it, or by what it
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final
 
-from xlagraph.advice.causes.boundaries import (
-    CALLER,
-    GRADIENTS_TITLE,
-    LIKELIHOOD_OF_RETURNED,
-    RETURNED_GRADIENTS,
-)
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.boundaries import GRADIENTS_TITLE, RETURNED_GRADIENTS
+from xlagraph.advice.causes.cause import Cause, evidence_row, of_returned
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.returned_values import (
     FROZEN_TITLE,
@@ -25,112 +21,87 @@ from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import MOVED_ELEMENTS
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import KeepInside
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
-_REASON = "a gradient, of which an updated parameter is computed, which is returned too"
-_UNUSED = "the gradient of a parameter that the step does not update"
+_REASON: Final = "a gradient, of which an updated parameter is computed, which is returned too"
+_UNUSED: Final = "the gradient of a parameter that the step does not update"
 
 
 def kept_gradients(program: PeakProgram) -> Iterator[Cause]:
-    """Yield the results that are gradients of parameters which the step updates.
+    """Yield the results that are gradients of parameters which a step updates, and of others.
 
     An updated parameter, or its state, is computed from the old one and from the gradient, which is
-    computed from no input of its size: one that is added to the last gradient is a state.
+    computed from no input of its size: one that is added to the last gradient is a state. The step
+    of a generator has the gradients of the discriminator, too, and does not need them.
     """
-    results = _results(program)
-    updated = _updated(program, results)
-    found = [value for value in results if _is_gradient(program, value, updated)]
-    yield from _cause(program, GRADIENTS_TITLE, found, _REASON, RETURNED_GRADIENTS, are_needed=True)
-
-
-def unused_gradients(program: PeakProgram) -> Iterator[Cause]:
-    """Yield the results that are gradients of parameters which the step does not update.
-
-    The step of a generator has those of the discriminator. The gradient of a factor of a product is
-    the product of another factor with what a backward pass computes. A step that updates no factor
-    may add gradients up for a later one.
-    """
-    results = _results(program)
-    new = {old for value in results for old in _inputs_of_its_size(program, value)}
-    others: defaultdict[tuple[int, ...], set[int]] = defaultdict(set)
-    is_update = False
-    for value in program.compilation.array_parameters if results else ():
-        same = set(reached([value.value_id], lambda each: _moved_to(program, each)))
-        readers = {name for each in same for name in program.readers_of.get(each, ())}
-        if value.value_id not in new:
-            others[_size(value)] |= _factors(program, readers) - same
-        elif not program.products.isdisjoint(readers):
-            is_update = True
-    updated = _updated(program, results)
-    found = [
+    if program.framework != "pytorch" or not any(map(_is_backward, program.values.values())):
+        return
+    results = [
         value
-        for value in results
-        if is_update
-        and not _inputs_of_its_size(program, value)
+        for each in dict.fromkeys(program.compilation.results)
+        if (value := program.values.get(each)) is not None and value.dimensions
+    ]
+    old = {value.value_id: _inputs_of_its_size(program, value) for value in results}
+    updated = {
+        each for value in results if old[value.value_id] for each in program.sources_of(value)
+    }
+    fresh = [value for value in results if not old[value.value_id]]
+    used = [value for value in fresh if _is_used(program, value, updated)]
+    if places := _places(program, used):
+        rows = [evidence_row(program.values[each], _REASON) for each in places]
+        kept = KeepInside(frozenset(places.values()))
+        yield of_returned(GRADIENTS_TITLE, kept, rows, RETURNED_GRADIENTS)
+    others = _others_factors(program, {each for inputs in old.values() for each in inputs})
+    unused = [
+        value
+        for value in fresh
+        if value not in used
         and not others[_size(value)].isdisjoint(_factors(program, _makers(program, value)))
         and _is_of_backward_pass(program, value)
-        and not _is_gradient(program, value, updated)
     ]
-    yield from _cause(program, FROZEN_TITLE, found, _UNUSED, GRADIENTS_OF_FROZEN, are_needed=False)
+    if places := _places(program, unused):
+        rows = [evidence_row(program.values[each], _UNUSED) for each in places]
+        computed = {each for value in places for each in program.sources_of(program.values[value])}
+        gone = sorted(program.values[each].label for each in computed | {*places.values()})
+        removed = Remove.of(program.compilation, gone)
+        yield of_returned(FROZEN_TITLE, removed, rows, GRADIENTS_OF_FROZEN)
 
 
-def _cause(
-    program: PeakProgram,
-    title: str,
-    gradients: Iterable[StoredValue],
-    reason: str,
-    remedies: Remedies,
-    *,
-    are_needed: bool,
-) -> Iterator[Cause]:
-    """Yield the cause, unless all results are in the bytes of inputs.
-
-    ``are_needed`` is true if the step computes the gradients also where they are not returned.
+def _places(program: PeakProgram, gradients: Iterable[StoredValue]) -> Mapping[int, int]:
+    """Return for each gradient the result whose bytes are saved, unless inputs give all of them.
 
     Results take the bytes of donated inputs of their shape in their order. A gradient that takes
     them leaves an updated parameter without, whose bytes are then the ones that are saved.
     """
-    own: defaultdict[tuple[int, ...], list[StoredValue]] = defaultdict(list)
+    own: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
     for value in program.own_results:
-        own[_size(value)].append(value)
-    found, saved = [], set()
+        own[_size(value)].append(value.value_id)
+    found: dict[int, int] = {}
     for value in gradients:
         if free := own[_size(value)]:
-            free.remove(taken := value if value in free else free[-1])
-            found.append(value)
-            saved.add(taken.value_id)
-    computed = (program.values[each] for value in found for each in program.sources_of(value))
-    gone = {value.label for value in computed} | {program.values[each].label for each in saved}
-    inside = KeepInside(frozenset(saved))
-    if found:
-        yield Cause(
-            "peak/contributors",
-            title,
-            ChangeKind.WITHOUT,
-            inside if are_needed else Remove.of(program.compilation, sorted(gone)),
-            tuple(evidence_row(value, reason) for value in found),
-            remedies,
-            CALLER,
-            is_exact=True,
-            likelihood=LIKELIHOOD_OF_RETURNED,
-        )
+            place = value.value_id if value.value_id in free else free[-1]
+            free.remove(place)
+            found[value.value_id] = place
+    return found
 
 
-def _results(program: PeakProgram) -> list[StoredValue]:
-    """Return the arrays that a step of PyTorch with a backward pass returns."""
-    is_step = program.framework == "pytorch" and any(map(_is_backward, program.values.values()))
-    found = (program.values.get(each) for each in dict.fromkeys(program.compilation.results))
-    return [value for value in found if is_step and value is not None and value.dimensions]
+def _others_factors(
+    program: PeakProgram, updated: Collection[int]
+) -> Mapping[tuple[int, ...], set[int]]:
+    """Return the other factors of products with inputs that the step does not update, by size.
 
-
-def _updated(program: PeakProgram, results: Iterable[StoredValue]) -> set[int]:
-    """Return the results that are computed from an input of their size."""
-    return {
-        each
-        for value in results
-        if _inputs_of_its_size(program, value)
-        for each in program.sources_of(value)
-    }
+    The gradient of a factor is the product of another one with what a backward pass computes. A
+    step that updates no factor may add gradients up for a later one: then there are none.
+    """
+    found: defaultdict[tuple[int, ...], set[int]] = defaultdict(set)
+    is_step = False
+    for value in program.compilation.array_parameters:
+        same = set(reached([value.value_id], lambda each: _moved_to(program, each)))
+        readers = {name for each in same for name in program.readers_of.get(each, ())}
+        if value.value_id not in updated:
+            found[_size(value)] |= _factors(program, readers) - same
+        elif not program.products.isdisjoint(readers):
+            is_step = True
+    return found if is_step else defaultdict(set)
 
 
 def _is_backward(value: StoredValue) -> bool:
@@ -168,9 +139,8 @@ def _factors(program: PeakProgram, instructions: Iterable[str]) -> set[int]:
     )
 
 
-def _is_gradient(program: PeakProgram, value: StoredValue, updated: set[int]) -> bool:
-    if _inputs_of_its_size(program, value):
-        return False
+def _is_used(program: PeakProgram, value: StoredValue, updated: Collection[int]) -> bool:
+    """Return True if one of the updated values is computed from this one, of its size."""
     same = set(reached(program.sources_of(value), lambda each: _moved_to(program, each)))
     return any(
         made.value_id in updated and _size(made) == _size(value)

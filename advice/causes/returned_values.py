@@ -7,7 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_avoidable
+from xlagraph.advice.causes.cause import (
+    Cause,
+    Remedies,
+    evidence_row,
+    of_avoidable,
+    of_returned,
+)
 from xlagraph.advice.causes.copied_inputs import GATHERING
 from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.names import input_name, pattern_of
@@ -18,11 +24,8 @@ from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.returning import KeepInside
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
-_CALLER: Final = "only if the caller does not need it, which a dump does not show"
 _ONE_ARRAY: Final = "only if the caller can use one array for both, and does not donate it twice"
-_LIKELIHOOD: Final = 0.75
 
 FROZEN_TITLE: Final = "Gradients of parameters that the step does not update are returned"
 GRADIENTS_OF_FROZEN: Final[Remedies] = {
@@ -292,16 +295,11 @@ def _cause(
     texts: Remedies,
 ) -> Iterator[Cause]:
     if found:
-        yield Cause(
-            "peak/contributors",
+        yield of_returned(
             title,
-            ChangeKind.WITHOUT,
             KeepInside(frozenset(value.value_id for value, _ in found)),
-            tuple(evidence_row(value, reason) for value, reason in found),
+            (evidence_row(value, reason) for value, reason in found),
             texts,
-            _CALLER,
-            is_exact=True,
-            likelihood=_LIKELIHOOD,
         )
 
 

@@ -28,7 +28,7 @@ from xlagraph.advice.causes.grown_inputs import grown_inputs
 from xlagraph.advice.causes.inflated_values import inflated_values, one_hot_products
 from xlagraph.advice.causes.jacobians import derivatives_at_once, stored_jacobians
 from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
-from xlagraph.advice.causes.kept_gradients import kept_gradients, unused_gradients
+from xlagraph.advice.causes.kept_gradients import kept_gradients
 from xlagraph.advice.causes.large_values import idle_values
 from xlagraph.advice.causes.layouts import copies_in_other_layouts
 from xlagraph.advice.causes.loop_inputs import computed_ahead
@@ -152,7 +152,6 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from reduced_stacks(program)
     yield from returned_gradients(program)
     yield from kept_gradients(program)
-    yield from unused_gradients(program)
     yield from gradients_of_frozen(program)
     yield from returned_forward_values(program)
     yield from dense_gradients(program)

@@ -49,15 +49,15 @@ def places_of_slices(
     """
     found: set[int] = set()
     for use in chain.from_iterable(program.uses_by.get(reader, ()) for reader in readers):
-        reader = program.operations.get(use.instruction)
-        if reader is None or use.value_id not in value_ids:
+        taker = program.operations.get(use.instruction)
+        if taker is None or use.value_id not in value_ids:
             continue
         length = (*program.values[use.value_id].dimensions, 0)[0]
-        called = program.fused_operations(reader) if reader.opcode == "fusion" else (reader,)
+        called = program.fused_operations(taker) if taker.opcode == "fusion" else (taker,)
         read = {each.name for each in called if each.numbers.get("number") == [use.operand]}
         for each in called:
             bounds = each.numbers.get("slice", ())[:3]
-            if bounds and (each is reader or each.operands[0].name in read):
+            if bounds and (each is taker or each.operands[0].name in read):
                 taken = range(*bounds)
                 found |= set(taken) if len(taken) < length else set()
     return found

@@ -4,7 +4,7 @@ import pytest
 
 from tests.advice.small_compilations import share_one_buffer_set
 from xlagraph.advice.causes.boundaries import returned_gradients
-from xlagraph.advice.causes.kept_gradients import kept_gradients, unused_gradients
+from xlagraph.advice.causes.kept_gradients import kept_gradients
 from xlagraph.advice.causes.returned_values import without_new_value
 from xlagraph.planner.edits.resizing import Remove
 
@@ -89,7 +89,7 @@ def test_the_gradient_of_a_parameter_that_is_not_updated_need_not_be_computed(
     returning, backward, read, update, found
 ):
     lines = GENERATOR.format(backward=backward, read=read, update=update)
-    causes = list(unused_gradients(returning(FROZEN, lines, "n", "g")))
+    causes = list(kept_gradients(returning(FROZEN, lines, "n", "g")))
     assert [row["value"] for cause in causes for row in cause.rows] == found
     assert all(isinstance(cause.edit, Remove) for cause in causes)
 
