@@ -17,6 +17,7 @@ from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.regions import Region, is_sum
 from xlagraph.hlo.grouping import grouped
+from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Tree, arrays
@@ -268,6 +269,7 @@ class _RegionAxes(Axes):
             for each in region.made
             if axis not in self.of(self.program.values[each])
         }
+        made -= {name for name in made if self.program.instructions[name].opcode in PASSING_ON}
         later = self._dependents(made)
         return later.isdisjoint(region.names) and all(
             self._only_joins(name, made | later) for name in later & region.ends

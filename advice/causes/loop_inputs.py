@@ -324,10 +324,5 @@ def _set_of(program: PeakProgram, value: StoredValue) -> list[int]:
 
 def _keeps_parts(program: PeakProgram, name: str) -> bool:
     """Return True if each part of an instruction's result needs that part of large operands."""
-    known = program.instructions[name]
-    if known.opcode == "fusion":
-        fused = set(known.fused_opcodes or ())
-        # a TPU's gather passes its indices through a custom call that says they are in bounds
-        mixing = MIXING - {"custom-call"} if "gather" in fused else MIXING
-        return bool(fused) and not mixing & fused
-    return known.opcode not in MIXING
+    opcodes = program.instructions[name].opcodes
+    return bool(opcodes) and MIXING.isdisjoint(opcodes)

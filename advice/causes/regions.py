@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Final
 
 from xlagraph.advice.causes.loop_inputs import MIXING
-from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.advice.causes.random_bits import makes_random_bits
-from xlagraph.hlo.opcodes import PASSING_ON
+from xlagraph.hlo.opcodes import COPYING, PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
 
@@ -23,6 +23,8 @@ _ROW_BY_ROW: Final = "TopK"
 _MIXING: Final = MIXING - {"reduce", "reduce-window", "convolution"}
 _TAKING: Final = ("slice", "pad", "concatenate")
 """Opcodes with which a scan (jnp.cumprod) takes halves of its rows, and joins them again."""
+_MOVING: Final = ("slice-start", "slice", "slice-done")
+"""Opcodes with which a TPU copies parts of a value into VMEM, where they are joined."""
 
 
 @dataclass
@@ -113,10 +115,19 @@ class Region:
         is_small = self._is_small
         read = [program.values[each] for each in program.read_by.get(name, ())]
         if known.opcode in PASSING_ON and not makes_bits:
-            # the state of a loop shares its bytes; the copy of an input is as large as the input
             is_of_input = not self._temporaries.issuperset(map(program.set_of, read))
-            return None if known.opcode == "copy" and is_of_input else set()
+            if known.opcode == "copy" and is_of_input:  # as large as the input
+                return None
+            if known.opcode not in COPYING or is_of_input:  # the state of a loop shares its bytes
+                return set()
         made = [each for each in program.made_by.get(name, ()) if each.dtype != "tuple"]
+        if known.target == JOINED_PARTS:
+            wholes = program.wholes_read_by(name).difference(program.read_by.get(name, ()))
+            sets = {program.set_of(each) for each in (*made, *(map(program.values.get, wholes)))}
+            return sets if sets <= self._temporaries else None
+        if known.opcode in _MOVING and self._elsewhere.issuperset(map(program.set_of, made)):
+            readers = {name for each in made for name in program.readers_of.get(each.value_id, ())}
+            return set().union(*(self._around(each) or () for each in readers if self._moves(each)))
         if makes_bits:  # counters and keys are no results
             made = [each for each in made if not is_small(each)]
         if not made:  # the table of what a loop of random bits returns
@@ -148,13 +159,17 @@ class Region:
         found = {program.set_of(each) for each in (*made, *read) if not is_small(each)}
         return found if found <= self._temporaries else None
 
+    def _moves(self, name: str) -> bool:
+        known = self.program.instructions[name]
+        return known.opcode in _MOVING or known.target == JOINED_PARTS
+
     def _mixes(self, name: str) -> bool:
         """Return True if parts of the operands are not enough for a part of the result.
 
         This does not count sums: they need all of the dimension that is summed.
         """
         known = self.program.instructions[name]
-        return any(map(known.computes_with, _MIXING)) or self._has_window(name)
+        return not _MIXING.isdisjoint(known.opcodes) or self._has_window(name)
 
     def _has_window(self, name: str) -> bool:
         """Return True for a convolution with a window, or that is not known to have none."""
@@ -188,8 +203,12 @@ class Region:
         )
 
     @cached_property
+    def _elsewhere(self) -> frozenset[int | None]:
+        return frozenset(map(self.program.set_of, self.program.elsewhere))
+
+    @cached_property
     def _temporaries(self) -> frozenset[int | None]:
-        return frozenset(map(self.program.set_of, self.program.temporaries))
+        return self._elsewhere.union(map(self.program.set_of, self.program.temporaries))
 
 
 def is_sum(operation: Operation) -> bool:

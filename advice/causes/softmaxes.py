@@ -11,6 +11,7 @@ from xlagraph.advice.causes.exponential_sums import (
     sums_exponentials,
 )
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.opcodes import COPYING
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -91,8 +92,9 @@ def parts_of_rows(program: PeakProgram, scores: Scores) -> Iterator[Scores]:
 def connected(program: PeakProgram, value: StoredValue, length: int) -> set[int]:
     """Return a value, and those of its size that are made with it, from it, or from the same.
 
-    All have a dimension of this length. What is reduced with it over this dimension counts, too:
-    the noise that a sample adds to logits is made for the same rows.
+    All have a dimension of this length, or are copies or flat, as a TPU scatters into. What is
+    reduced with it over this dimension counts, too: the noise that a sample adds to logits is made
+    for the same rows.
     """
     size = math.prod(value.dimensions)
     found, waiting = {value.value_id}, [value]
@@ -107,8 +109,9 @@ def connected(program: PeakProgram, value: StoredValue, length: int) -> set[int]
                 near += program.read_by.get(reader, ())
         for value_id in near:
             other = program.values[value_id]
-            is_like = length in other.dimensions and math.prod(other.dimensions) == size
-            if value_id not in found and is_like:
+            is_like = length in other.dimensions or len(other.dimensions) == 1
+            is_like = is_like or other.opcode in COPYING
+            if value_id not in found and is_like and math.prod(other.dimensions) == size:
                 found.add(value_id)
                 waiting.append(other)
     return found

@@ -212,9 +212,17 @@ class StoredInstruction(NamedTuple):
         return self.opcode in opcodes
 
     @property
+    def opcodes(self) -> frozenset[str]:
+        """Its opcode, or those of a fusion, without the custom call that packs a TPU's indices."""
+        if self.opcode != "fusion":
+            return frozenset((self.opcode or "",))
+        fused = frozenset(self.fused_opcodes or ())
+        return fused if fused.isdisjoint(("gather", "scatter")) else fused - {"custom-call"}
+
+    @property
     def has_product(self) -> bool:
         """True if it is a product of matrices, or fuses one."""
-        return self.opcode in PRODUCTS or not PRODUCTS.isdisjoint(self.fused_opcodes or ())
+        return not PRODUCTS.isdisjoint(self.opcodes)
 
     def computes_with(self, opcode: str) -> bool:
         """Return True if it has this opcode, or fuses an instruction that has it."""

@@ -40,6 +40,29 @@ def test_scores_of_which_the_forward_pass_reads_only_sums_are_named(programs, re
         assert rows[0]["reason"] == "of 64 × 64 pairs of rows, which f.py:9 only reduces"
 
 
+def test_a_tpu_packs_the_indices_of_a_gather_and_scatters_into_a_flat_array(programs):
+    program = programs(
+        """
+        0 | 1024 | parameter 0, shape |f32[64,4]| at ShapeIndex {}
+        1 | 82944 | preallocated-temp
+        """,
+        """
+        0 | x | f32[64,4]    | 0     | 1024  | 0-7 | parameter(0)
+        1 | y | f32[64,4]    | 0     | 1024  | 1-7 | tanh(x)
+        1 | s | f32[64,64]   | 1024  | 16384 | 2-5 | dot(y, y)
+        1 | r | f32[64]      | 66560 | 256   | 3-7 | reduce(s) | jit(f)/jvp()/reduce_sum @ f.py:9
+        1 | d | f32[64]      | 66816 | 256   | 4-7 | fusion(s) | jit(f)/jvp()/gather @ f.py:9
+        1 | g | f32[64,64]   | 17408 | 16384 | 5-6 | exponential(s) | jit(f)/transpose(jvp())/exp
+        1 | t | f32[8,8,8,8] | 33792 | 16384 | 6-7 | copy(g)
+        1 | f | f32[4096]    | 50176 | 16384 | 7-8 | scatter(t) | jit(f)/transpose(jvp())/scatter
+        """,
+    )
+    gathered = program.instructions["d"]._replace(fused_opcodes=("custom-call", "gather"))
+    program.instructions |= {"d": gathered}
+    (cause,) = pair_scores(program)
+    assert {row["value"] for row in cause.rows} == {"s", "g", "t", "f"}
+
+
 @pytest.mark.parametrize(
     ("rows", "table", "reduced", "is_named"),
     [
