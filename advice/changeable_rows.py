@@ -9,6 +9,7 @@ from xlagraph.advice.causes.cause import evidence_row
 from xlagraph.advice.causes.layouts import is_copied_into_another_layout
 from xlagraph.advice.causes.loop_states import repeats_a_number
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.recomputable_values import is_recomputable
 from xlagraph.advice.causes.repeated_parts import is_repeated_part
 from xlagraph.advice.causes.returned_values import held_by_results, without_new_value
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
@@ -183,7 +184,7 @@ def _waiting_for_others(program: PeakProgram) -> set[str]:
 def _is_recomputable(program: PeakProgram, label: str) -> bool:
     """Return True if a checkpoint would remove a value."""
     return (
-        program.is_recomputable(label)
+        is_recomputable(program, label)
         and not is_repeated_part(program, label)
         and not _is_part_of_input(program, program.by_label.get(label))
     )

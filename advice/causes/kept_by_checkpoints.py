@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from xlagraph.advice.causes.cause import Cause, evidence_row
 from xlagraph.advice.causes.loop_states import handed_on
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.recomputable_values import is_recomputable, is_stacked_carry
 from xlagraph.advice.causes.repeated_parts import is_repeated_part
 from xlagraph.graph.engine import Cell
 from xlagraph.hlo.op_names import is_checkpointed, is_recomputed, scope_parts
@@ -75,7 +76,7 @@ def kept_by_checkpoints(
         value = program.by_label.get(str(row["value"]))
         if value is None or row["recomputed"] or not row["physicalBytes"]:
             continue
-        if not program.is_recomputable(value.label) or is_repeated_part(program, value.label):
+        if not is_recomputable(program, value.label) or is_repeated_part(program, value.label):
             continue
         parts = scope_parts(value.attributed_op_name or "")
         loop = _loop(parts)
@@ -102,7 +103,7 @@ def kept_by_checkpoints(
         and _has(scopes.recomputing, loop)
         and _is_read_in_checkpoint(program, value)
         and value.value_id in program.backward_stacks
-        and not (program.is_stacked_carry(value) or is_repeated_part(program, value.label))
+        and not (is_stacked_carry(program, value) or is_repeated_part(program, value.label))
     ]
     yield from _cause(
         "A checkpoint in a loop saves nothing: its policy keeps everything, or it wraps too little",

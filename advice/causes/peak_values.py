@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.reduction_steps import readers_without_steps
@@ -237,18 +236,6 @@ class PeakProgram:
     def _names_of_inputs(self) -> frozenset[str]:
         return frozenset(each.op_name or "" for each in self.compilation.array_parameters)
 
-    def is_stacked_carry(self, value: StoredValue) -> bool:
-        """Return True for a stack of its loop's carries, which no checkpoint recomputes."""
-        part = prod(value.dimensions[1:])
-        made = self.made_by.get(value.stack_element or "", ())
-        return any(
-            known.is_phi and self.instructions[known.name].loop == value.stack_loop
-            for each in made
-            if len(made) == 1 or prod(each.dimensions) == part
-            for member in self.members_of(self.values[self.origin_of(each.value_id)])
-            if (known := self.values[member.value_id]).opcode == "parameter"
-        )
-
     @cached_property
     def backward_stacks(self) -> frozenset[int]:
         """Stacks, with their copies, that only another loop reads, in the backward pass."""
@@ -272,24 +259,6 @@ class PeakProgram:
                 waiting += (near := set(self.read_by.get(maker.name, ())) - found)
                 found |= near
         return found
-
-    def is_recomputable(self, label: str) -> bool:
-        """Return False for values that no checkpoint around what computes them removes.
-
-        These are copies of inputs, stacks of carries, also in another type or order, or that others
-        read too, and values of no gradient's pass.
-        """
-        value = self.by_label.get(label)
-        if value is None or self.is_copy_of_input(label):
-            return False
-        stacks = (self.stack_of(self.values[each]) for each in self.sources_of(value))
-        if any(stack is not None and self.is_stacked_carry(stack) for stack in stacks):
-            return False
-        if self.stack_of(value) is not None and value.value_id not in self.backward_stacks:
-            return False
-        name = value.known_op_name or ""
-        is_outside = "/" in name and "jvp(" not in name
-        return not (is_outside and self.framework == "jax")
 
     @cached_property
     def read_steps(self) -> dict[int, list[int]]:

@@ -12,6 +12,7 @@ from typing import Final
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.recomputable_values import is_stacked_carry
 from xlagraph.advice.causes.repeated_parts import stores_the_same
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import loop_stacks
@@ -31,7 +32,7 @@ def stacked_carries(program: PeakProgram) -> Iterator[Cause]:
         for value in program.temporaries
         if (stack := program.stack_of(value)) is not None
         and (stack.stack_turns or 0) >= _LEAST_TURNS
-        and program.is_stacked_carry(stack)
+        and is_stacked_carry(program, stack)
         and not stores_the_same(program, stack)
         and not _is_nested(program, stack.stack_loop or "")
     }

@@ -15,6 +15,7 @@ from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.recomputable_values import is_stacked_carry
 from xlagraph.hlo.op_names import (
     BACKWARD_MARKS,
     inner_gradients,
@@ -176,7 +177,7 @@ def _cause(
         value
         for value in program.at_peak
         if value.value_id in found
-        and not program.is_stacked_carry(program.stack_of(value) or value)
+        and not is_stacked_carry(program, program.stack_of(value) or value)
         and not program.is_copy_of_input(value.label)
     ]
     if at_peak:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.advice.small_compilations import share_one_buffer_set, with_dependences, with_values
 from xlagraph.advice.causes.forced_copies import forced_copies
+from xlagraph.advice.causes.recomputable_values import is_recomputable, is_stacked_carry
 from xlagraph.advice.causes.stacked_carries import stacked_carries
 from xlagraph.planner.edits.resizing import Scale
 
@@ -116,15 +117,31 @@ def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs, loop,
     stack = program.by_label["s"]._replace(stack_loop="w", stack_element="c")
     program.made_by["c"] = program.made_by["c"] * results  # of several, one has the stack's size
     program.instructions["p"] = program.instructions["p"]._replace(loop=loop)
-    assert program.is_stacked_carry(stack) == is_carry
+    assert is_stacked_carry(program, stack) == is_carry
 
 
-@pytest.mark.parametrize(("stack", "is_recomputable"), [("s", False), ("t", True)])
-def test_no_checkpoint_recomputes_a_stack_of_carries_in_another_type(
-    programs, stack, is_recomputable
-):
+@pytest.mark.parametrize(("opcode", "is_carry"), [("select", True), ("tanh", False)])
+def test_a_tpu_stacks_a_carry_in_a_fusion_that_selects_the_first_one(programs, opcode, is_carry):
+    program = programs(
+        "0 | 12288 | preallocated-temp",
+        """
+        0 | p{0} (phi) | f32[512]    | 0    | 2048 | 0-2 | parameter(0)
+        0 | s          | f32[4,512]  | 4096 | 8192 | 1-2 | fusion(p{0})
+        """,
+    )
+    stack = program.by_label["s"]._replace(stack_loop="w", stack_element=None)
+    fused = (opcode, "broadcast", "bitcast", "dynamic-update-slice")
+    program.instructions |= {
+        "p": program.instructions["p"]._replace(loop="w"),
+        "s": program.instructions["s"]._replace(fused_opcodes=fused),
+    }
+    assert is_stacked_carry(program, stack) == is_carry
+
+
+@pytest.mark.parametrize(("stack", "is_removed"), [("s", False), ("t", True)])
+def test_no_checkpoint_recomputes_a_stack_of_carries_in_another_type(programs, stack, is_removed):
     program = looped(programs, 128)
     maker = program.instructions["g"]
     program.instructions["g"] = maker._replace(opcode="convert")
     vars(program)["read_by"] = {**program.read_by, "g": (program.by_label[stack].value_id,)}
-    assert program.is_recomputable("g") == is_recomputable
+    assert is_recomputable(program, "g") == is_removed
