@@ -269,6 +269,8 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
             0.2,
             is_fact=True,
         )
+    if knows_passes(program) and all(map(program.is_backward, (old.writer, *old.readers))):
+        return None  # JAX writes the backward pass: no line of the program orders it
     if any(replaced_by_parts(program, each) for each in program.made_by.get(old.writer, ())):
         return None  # the parts read the old value, and `restacked_states` names them
     places = [place_of_read(program, reader, old.value_ids) for reader in old.readers]

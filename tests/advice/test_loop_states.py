@@ -9,6 +9,7 @@ from tests.advice.small_compilations import (
     with_dependences,
     with_results,
 )
+from tests.advice.test_causes import FIRST, read_later
 from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
@@ -102,3 +103,19 @@ ENTRY e {
     assert [row["reason"] for row in cause.rows] == [f"f.py:31 ({op}) {reason}"]
     assert ("outside of jax.vmap" in cause.remedies["jax"]) == (op == "while")
     assert [row["value"] for cause in rewritten_inputs(program) for row in cause.rows] == ["new"]
+
+
+@pytest.mark.parametrize(("scope", "count"), [("jvp()", 1), ("transpose(jvp())", 0)])
+def test_no_line_of_the_program_orders_what_a_backward_pass_reads_and_writes(
+    programs, scope, count
+):
+    program = read_later(programs)
+    with_dependences(program, *FIRST, "out = fusion(k2)", "sum = reduce(k)")
+    values = program.compilation.values
+    scoped = {
+        each: value._replace(attributed_op_name=f"jit(f)/{scope}/mul")
+        for each, value in values.items()
+        if value.name in ("out", "sum")
+    }
+    program.compilation = replace(program.compilation, values=values | scoped)
+    assert len(list(forced_copies(program))) == count
