@@ -59,7 +59,7 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
     joined = {
         count
         for count, each in by_count.items()
-        if _are_joined(program, each[0], alike) or _cost_less_than_layers(program, each, alike)
+        if _are_joined(program, each[0]) or _cost_less_than_layers(program, each, alike)
     }
     found = {key: each for key, each in found.items() if len(each) not in joined}
     if found:
@@ -207,32 +207,48 @@ def _values_of_equal_ops(program: PeakProgram) -> list[list[StoredValue]]:
     return sorted(groups.values(), key=lambda group: -_bytes(group))
 
 
-def _are_joined(
-    program: PeakProgram, gradients: Sequence[StoredValue], alike: Sequence[Sequence[StoredValue]]
-) -> bool:
+def _are_joined(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
     """Return True if a loss joins independent parts, as views of one batch: no loop runs over them.
 
-    The gradient of each part then depends on the forward pass of another one.
+    The gradient of each part then depends on the forward pass of another one. What the backward
+    pass reads for one gradient alone tells the parts apart; layers and steps share all of it.
     """
-    count = len(gradients)
-    forward = [group for group in alike if len(group) % count == 0 and not group[0].is_backward]
-    parts = next((group for group in forward if len(group) == count), None)
     schedulable = program.schedulable
-    ends = [(program.rows[group[0].name], program.rows[group[-1].name]) for group in forward]
-    if (
-        schedulable is None
-        or parts is None
-        or any(is_ordered_before(schedulable, *each) for each in ends)
-    ):
+    if schedulable is None:
         return False
-    first = program.rows[parts[0].name]
-    reached = [
-        value
-        for value in gradients
-        if (row := program.rows.get(value.name)) is not None
-        and is_ordered_before(schedulable, first, row)
+    read = [_forward_rows_read(program, value) for value in gradients]
+    times = Counter(row for rows in read for row in rows)
+    firsts = [
+        (own, program.rows[value.name])
+        for value, rows in zip(gradients, read, strict=True)
+        if value.name in program.rows
+        and (own := min((r for r in rows if times[r] == 1), default=0))
     ]
-    return len(reached) > 1
+    return any(
+        is_ordered_before(schedulable, own, gradient)
+        and not is_ordered_before(schedulable, own, other)
+        for own, _ in firsts
+        for other, gradient in firsts
+        if own != other
+    )
+
+
+def _forward_rows_read(program: PeakProgram, gradient: StoredValue) -> set[int]:
+    """Return the rows of forward values that the backward pass reads to make a gradient."""
+    found, seen, todo = set[int](), set[str](), [gradient.name]
+    todo += [program.values[each].name for each in _members(program, gradient)]
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for read in program.read_by.get(name, ()):
+            value = program.values[read]
+            if value.is_backward:
+                todo.append(value.name)
+            elif value.name in program.rows:
+                found.add(program.rows[value.name])
+    return found
 
 
 def _cost_less_than_layers(

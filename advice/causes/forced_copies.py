@@ -21,6 +21,7 @@ from xlagraph.advice.causes.places_of_reads import (
     place_of_read,
     repeats_write,
 )
+from xlagraph.advice.causes.readers_of_both import remedies_of_both
 from xlagraph.advice.causes.restacked_states import replaced_by_parts
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
@@ -63,15 +64,6 @@ _NOT_ORDERED: Final = {
     " places copies.",
     "tensorflow": ".",
     "pytorch": ".",
-}
-_NEEDS_BOTH: Final = {
-    "jax": "Let the reader use only the new value, if the result may change; or compute its result"
-    " from the part that is written: the update, and the old part, read before the write"
-    " (jax.lax.dynamic_slice). No order helps: it reads the old value and the new one.",
-    "tensorflow": "Let the reader use only the new value, if the result may change; or compute its"
-    " result from the part that is written. No order helps: it reads both.",
-    "pytorch": "Let the reader use only the new tensor, if the result may change; or compute its"
-    " result from the part that is written. No order helps: it reads both.",
 }
 _CPU: Final = (
     "on CPU optimization_barrier does not order this reader before the write, because the compiler"
@@ -277,6 +269,8 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
             0.2,
             is_fact=True,
         )
+    if knows_passes(program) and all(map(program.is_backward, (old.writer, *old.readers))):
+        return None  # JAX writes the backward pass: no line of the program orders it
     if any(replaced_by_parts(program, each) for each in program.made_by.get(old.writer, ())):
         return None  # the parts read the old value, and `restacked_states` names them
     places = [place_of_read(program, reader, old.value_ids) for reader in old.readers]
@@ -303,7 +297,7 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
         f"A reader of the old value forces a copy of {case.kind}",
         text,
         (places[0].file, places[0].line),
-        tuple((_NEEDS_BOTH if old.needs_both else remedies).items()),
+        tuple((remedies_of_both(program, reads) if old.needs_both else remedies).items()),
         _CPU if drops_barriers and is_backward else None,
         0.7 if drops_barriers and is_backward else 1.0,
     )

@@ -87,11 +87,24 @@ def test_gradients_of_an_activation_are_not_named(programs, opcode, shape):
     assert not list(added_gradients(program))
 
 
+KEYS = "".join(
+    f"1 | k{at} | f32[4] | {1328 + 16 * at} | 16 | {at}-11 | fusion() | jit(f)/jvp()/split\n"
+    for at in range(1, 7)
+)
+
+
 @pytest.mark.parametrize(
     ("loss", "before", "removed"),
     [
         pytest.param("l = fusion(x)", "", {"b", "c", "y", "z", "e", "f"}, id="of each part"),
         pytest.param("l = fusion(x, y, z)", "", None, id="of all parts, which no loop makes"),
+        pytest.param(
+            "l = fusion(x, y, z)\nk1 = fusion()"
+            + "".join(f"\nk{at + 1} = fusion(k{at})" for at in range(1, 6)),
+            "",
+            None,
+            id="of all parts, beside keys that are split in turn",
+        ),
         pytest.param("l = fusion(z)", "y", None, id="of layers, which a loop stacks"),
     ],
 )
@@ -99,10 +112,11 @@ def test_a_loop_over_parts_of_a_batch_keeps_what_one_of_them_needs(programs, los
     program = programs(
         """
         0 | 128 | parameter 0, shape |f32[4,8]| at ShapeIndex {}
-        1 | 1408 | preallocated-temp
+        1 | 1440 | preallocated-temp
         2 | 128 | maybe-live-out
         """,
-        """
+        KEYS * ("k1 =" in loss)
+        + """
         0 | w | f32[4,8] | 0    | 128 | 0-12 | parameter(0)
         1 | x | f32[4,9] | 0    | 144 | 1-11 | fusion(w) | jit(f)/jvp()/tanh
         1 | y | f32[4,9] | 144  | 144 | 2-11 | fusion(w) | jit(f)/jvp()/tanh
@@ -123,7 +137,7 @@ def test_a_loop_over_parts_of_a_batch_keeps_what_one_of_them_needs(programs, los
         "x = fusion()",
         "y = fusion(x)" if before else "y = fusion()",
         f"z = fusion({before})",
-        loss,
+        *loss.splitlines(),
         "d = fusion(x, l)",
         "e = fusion(y, l)" if removed is None else "e = fusion(y)",
         "f = fusion(z, l)" if removed is None else "f = fusion(z)",

@@ -9,6 +9,7 @@ from tests.advice.small_compilations import (
     with_dependences,
     with_results,
 )
+from tests.advice.test_causes import FIRST, read_later
 from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.loop_states import rewritten_inputs
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
@@ -53,13 +54,25 @@ ENTRY e {{
 
 
 @pytest.mark.parametrize(
-    ("read", "reason"),
+    ("reader", "op", "reason"),
     [
-        ("kept", "reads the old s, and nothing orders this before f.py:30, which overwrites it"),
-        ("kept, new", "reads the old s and what f.py:30 writes over it"),
+        (
+            "reduce(kept)",
+            "reduce_sum",
+            "reads the old s, and nothing orders this before f.py:30, which overwrites it",
+        ),
+        ("reduce(kept, new)", "reduce_sum", "reads the old s and what f.py:30 writes over it"),
+        pytest.param(
+            "select(kept, new)",
+            "while",
+            "reads the old s and what f.py:30 writes over it",
+            id="of a loop that jax.vmap maps",
+        ),
     ],
 )
-def test_a_stack_that_is_copied_over_a_state_overwrites_it_for_readers(programs, read, reason):
+def test_a_stack_that_is_copied_over_a_state_overwrites_it_for_readers(
+    programs, reader, op, reason
+):
     program = programs(
         f"{DONATED}\n1 | 12288 | preallocated-temp",
         f"""
@@ -67,7 +80,7 @@ def test_a_stack_that_is_copied_over_a_state_overwrites_it_for_readers(programs,
         1 | kept | f32[1024] | 0    | 4096 | 1-4 | copy(s)
         1 | part | f32[16]   | 8192 | 64   | 2-3 | dynamic-slice(kept)
         1 | new  | f32[1024] | 4096 | 4096 | 3-4 | while(kept) | jit(f)/while @ f.py:30
-        1 | sum  | f32[1]    | 8320 | 4    | 4-5 | reduce({read}) | jit(f)/reduce_sum @ f.py:31
+        1 | sum  | f32[1]    | 8320 | 4    | 4-5 | {reader} | jit(f)/vmap()/{op} @ f.py:31
         0 | out  | f32[1024] | 0    | 4096 | 5-6 | copy(new) | jit(f)/while @ f.py:30
         """,
     )
@@ -85,7 +98,24 @@ ENTRY e {
 }
 """)
     rows = ("s = parameter()", "kept = copy(s)", "new = while(kept)", "out = copy(new)")
-    with_dependences(program, *rows, f"sum = reduce({read})")
-    reasons = [str(row["reason"]) for cause in forced_copies(program) for row in cause.rows]
-    assert reasons == [f"f.py:31 (reduce_sum) {reason}"]
+    with_dependences(program, *rows, f"sum = {reader}")
+    (cause,) = forced_copies(program)
+    assert [row["reason"] for row in cause.rows] == [f"f.py:31 ({op}) {reason}"]
+    assert ("outside of jax.vmap" in cause.remedies["jax"]) == (op == "while")
     assert [row["value"] for cause in rewritten_inputs(program) for row in cause.rows] == ["new"]
+
+
+@pytest.mark.parametrize(("scope", "count"), [("jvp()", 1), ("transpose(jvp())", 0)])
+def test_no_line_of_the_program_orders_what_a_backward_pass_reads_and_writes(
+    programs, scope, count
+):
+    program = read_later(programs)
+    with_dependences(program, *FIRST, "out = fusion(k2)", "sum = reduce(k)")
+    values = program.compilation.values
+    scoped = {
+        each: value._replace(attributed_op_name=f"jit(f)/{scope}/mul")
+        for each, value in values.items()
+        if value.name in ("out", "sum")
+    }
+    program.compilation = replace(program.compilation, values=values | scoped)
+    assert len(list(forced_copies(program))) == count
