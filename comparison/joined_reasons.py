@@ -138,17 +138,19 @@ def _has_shapes_of_both(sides: Sides, pair: Sequence[HeldValue | None]) -> bool:
 def _are_layers(names: Collection[str], values: Collection[HeldValue], others: Reserved) -> bool:
     """Return True if arrays of a list may be layers: they have the shapes of a part of the others.
 
-    An optimizer has a state for all of them. The numbers of a generator are no weights.
+    An optimizer has a state for all of them. The numbers of a generator are no weights, nor are
+    the arrays of a batch, some of which are integers.
     """
-    if not any(value.is_float for value in values):
-        return False
     patterns = {pattern(name) for name in names}
-    shapes = {value.shape for value in values}
-    alike = {
-        value.shape
+    known = [
+        value
         for value in others.values
         if value.is_input and pattern(value.op_name or "") in patterns and dimensions(value.shape)
-    }
+    ]
+    if not all(value.is_float for value in (*values, *known)):
+        return False
+    shapes = {value.shape for value in values}
+    alike = {value.shape for value in known}
     is_part = shapes != alike and not are_of_all(values, others.values)
     return shapes <= alike and (len(shapes) == 1 or is_part)
 

@@ -75,3 +75,17 @@ def test_the_innermost_line_of_stacks_that_were_cut_is_compared():
     both = ["block:5 {}", "head:8 {}"]
     before, after = ([known, *(each.format(op) for each in both)] for op in ("exp", "sin"))
     assert told(before, after) == []
+
+
+def test_a_function_that_only_calls_what_is_compiled_once_may_be_called_where_no_op_shows_it():
+    plain = ["step:9 net:3 act:1 sub", "step:9 net:4 act:1 sub"]
+    calls = [f"step:9 net:3 act:1 silu:7! {place}jit(silu)/mul" for place in ("", "b/")]
+    gradient = "step:9 net:4 act:1 transpose(jvp())/add_any"
+    assert told([*plain, "step:8 tanh"], [*calls, gradient, "step:8 exp"]) == [
+        "train.py:8 (step): exp instead of tanh"
+    ]
+
+
+def test_a_comparison_is_not_named_beside_common_ops():
+    (text,) = told(["step:9 sub"], ["step:9 abs", "step:9 ge"])
+    assert text == "train.py:9 (step): abs instead of sub"
