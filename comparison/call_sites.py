@@ -84,10 +84,7 @@ def call_sites(
                 of_cut.add(from_innermost(CallSite(name, "", tuple(stack))))
     # a function that makes no op on its own is seen at its first call only; its gradients are seen
     shown = {
-        frame.function
-        for site in known
-        if not is_backward(site.op_name)
-        for frame in site.frames
+        frame.function for site in known if not is_backward(site.op_name) for frame in site.frames
     }
     return CallSites(known, unknown, cut, of_cut, hidden=hidden - shown)
 

@@ -2,6 +2,8 @@
 
 from tests.comparison.test_edited_lines import INSTALLED, sites_of, told
 from xlagraph.comparison.own_lines import own_lines
+from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
+from xlagraph.comparison.sentences import sentences_of
 
 
 def test_lines_within_a_call_that_only_one_program_has_follow_from_it():
@@ -89,3 +91,22 @@ def test_a_function_that_only_calls_what_is_compiled_once_may_be_called_where_no
 def test_a_comparison_is_not_named_beside_common_ops():
     (text,) = told(["step:9 sub"], ["step:9 abs", "step:9 ge"])
     assert text == "train.py:9 (step): abs instead of sub"
+
+
+def test_the_line_of_a_product_that_one_program_lacks_precedes_the_sizes_that_follow():
+    edited = Reason(Subject(ReasonKind.EDITED), labels={"train.py:3 (f)"}, scopes={"bl,lr->br"})
+    sizes = Reason(Subject(ReasonKind.SIZE), 64, 1, 1)
+    texts = [each.text for each in sentences_of([sizes, edited], ("a", "b"), (128, 192))]
+    assert texts[0] == "train.py:3 (f): einsum bl,lr->br gone"
+    edited.scopes = {"exp"}
+    texts = [each.text for each in sentences_of([sizes, edited], ("a", "b"), (128, 192))]
+    assert not texts[0].endswith("gone")
+
+
+def test_values_in_fewer_loops_follow_from_inputs_that_are_gone():
+    looped = Reason(Subject(ReasonKind.LOOPED, before="loop", after="gone"), -1024, 2, 2)
+    inputs = Reason(Subject(ReasonKind.INPUTS), -2056, 1, 0, inputs={"w"})
+    constants = Reason(Subject(ReasonKind.CONSTANTS), 2048, 0, 1)
+    reasons = [looped, inputs, constants]
+    texts = [each.text for each in sentences_of(reasons, ("a", "b"), (16384, 16384))]
+    assert texts[0].startswith("1 input is gone")
