@@ -312,12 +312,17 @@ def join_order(sides: Sides, reasons: FoundReasons) -> None:
     """Join what follows from the order if both sides have the same values in another one."""
     orders = [_order(side.values) for side in (sides.a, sides.b)]
     joined = (ReasonKind.PEAK, ReasonKind.PLACED, ReasonKind.IDLE)
-    is_joined = any(each.kind in joined for each in reasons.found)
+    is_joined = any(each.kind in (*joined, ReasonKind.FRAGMENTATION) for each in reasons.found)
     if orders[0] == orders[1] or Counter(orders[0]) != Counter(orders[1]) or not is_joined:
         return
-    reason = reasons.of(ReasonKind.ORDER)
+    growth = sum(
+        each.growth_bytes for each in reasons.found.values() if each.subject.kind in joined
+    )
+    gaps = reasons.found.get(Subject(ReasonKind.FRAGMENTATION))
+    is_most = gaps is not None and abs(gaps.growth_bytes) > abs(growth)
+    reason = reasons.of(ReasonKind.ORDER, after="fragmentation" if is_most else "")
     reason.count_a = reason.count_b = len(orders[0])
-    reasons.absorb(joined, reason)
+    reasons.absorb((*joined, ReasonKind.FRAGMENTATION) if is_most else joined, reason)
 
 
 def branches_of(sides: Sides, values: Sequence[HeldValue]) -> set[str]:
