@@ -35,7 +35,7 @@ class _Waiting(NamedTuple):
     gradients: Sequence[StoredValue] = ()
     place: str | None = None
     """Line of the number that they wait for; None if it is unknown, or if none waits."""
-    count: int = 0
+    all_gradients: int = 0
     """How many wait in all, at the peak or not."""
 
     @property
@@ -62,7 +62,7 @@ def join_waiting(graph: Graph, reasons: list[Reason], keys: tuple[str, str]) -> 
     except NotStored:
         return reasons
     less, more = (a, b) if growth > 0 else (b, a)
-    if less.count or more.sum_bytes < _LEAST_SHARE * abs(growth):
+    if less.all_gradients or more.sum_bytes < _LEAST_SHARE * abs(growth):
         return reasons
     joined = next((each for each in following if each.subject.kind is ReasonKind.PEAK), None)
     joined = joined or Reason(Subject(ReasonKind.PEAK))

@@ -91,4 +91,4 @@ repeated {"""
     program = programs(*dump_of("broadcast(one)"))
     program.stored.operations = operations_of_text(module)
     (row,) = [row for cause in scaled_products(program) for row in cause.rows]
-    assert row["reason"].endswith("read at f.py:5")
+    assert str(row["reason"]).endswith("read at f.py:5")
