@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.metadata import StackFrame, is_installed, names_in_checkouts
+from xlagraph.hlo.op_names import is_backward
 
 _INNER_FUNCTION: Final = re.compile(r"(?<!^)\bp?jit\(([^()/]*)\)")
 _TRANSFORMATION: Final = re.compile(
@@ -47,6 +48,8 @@ class CallSites(NamedTuple):
     """The ops of such stacks, with the frames from the innermost line of the program on."""
     copied: str | None = None
     """File of another program that has the name of a copy of it: its lines have other numbers."""
+    hidden: Set[str] = frozenset()
+    """Functions that only call such of which some calls are not known."""
 
 
 def call_sites(
@@ -60,6 +63,7 @@ def call_sites(
     often = called_in_several_places(inner.values())
     known: set[CallSite] = set()
     unknown: set[str] = set()
+    hidden: set[str] = set()
     cut: set[tuple[str | None, str | None]] = set()
     of_cut: set[CallSite] = set()
     stacks = {number: _stack(number, frames) for _, number in named}
@@ -73,11 +77,16 @@ def call_sites(
             known.add(CallSite(name, functions[-1] if functions else "", tuple(path)))
         else:
             unknown.update(functions)
+            hidden.update(frame.function or "" for frame in stack)
             # the op name of a part of another op has no function at its start
             if stack and not functions and name.startswith("jit("):
                 cut.update(map(_function, stack))
                 of_cut.add(from_innermost(CallSite(name, "", tuple(stack))))
-    return CallSites(known, unknown, cut, of_cut)
+    # a function that makes no op on its own is seen at its first call only; its gradients are seen
+    shown = {
+        frame.function for site in known if not is_backward(site.op_name) for frame in site.frames
+    }
+    return CallSites(known, unknown, cut, of_cut, hidden=hidden - shown)
 
 
 def from_innermost(site: CallSite) -> CallSite:

@@ -107,6 +107,7 @@ def _lines(side: Reserved, functions: Set[Function]) -> set[str]:
 def _only(stacks: Mapping[CallStack, int], others: Set[Function]) -> _Chains:
     """Return the functions that another program has not, by what calls them."""
     outer = {(each.file, outermost(each.name)) for each in others}
+    classes = {(file, name.rpartition(".")[0]) for file, name in outer if "." in name}
     chains: defaultdict[str, Counter[_Chain]] = defaultdict(Counter)
     for stack, count in stacks.items():
         names = [each._replace(name=outermost(each.name)) for each in stack if count]
@@ -118,8 +119,10 @@ def _only(stacks: Mapping[CallStack, int], others: Set[Function]) -> _Chains:
         ]
         if new:
             callers = [each.name for each in stack[: new[0]] if each in others]
-            chain = [names[new[0]]]
-            for place in new:
+            chain = [first := names[new[0]]]
+            # a method of a class that both use is an option of it, and no wrapper
+            is_option = (first.file, first.name.rpartition(".")[0]) in classes
+            for place in () if is_option else new:
                 chain += [names[place]] if _calls(chain[-1], names[place]) else []
             # what both programs call there
             chain += [_OF_BOTH] if any(_calls(chain[-1], each) for each in names[new[-1] :]) else []

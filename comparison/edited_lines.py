@@ -100,7 +100,8 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
     # where these are called is not known of both programs
     unsure = sites[0].unknown | sites[1].unknown
     cut = sites[0].cut | sites[1].cut
-    unsure |= {last_name(name or "") for _, name in cut}
+    hidden = sites[0].hidden | sites[1].hidden
+    unsure |= {last_name(name) for name in (*hidden, *(name or "" for _, name in cut))}
     forward, backward = (
         tuple(own_lines(each.known, unsure, cut, of_backward=of_backward) for each in sites)
         for of_backward in (False, True)
@@ -326,7 +327,7 @@ def edited_text(reason: Reason) -> str:
     if reason.scopes == reason.inputs:
         return f"{at}: the same ops in another order"
     gone, new = (
-        folded(_shown(name) for name in each - COMMON or each)
+        folded(_shown(name) for name in each - COMMON or each - COMPARING or each)
         for each in (reason.scopes, reason.inputs)
     )
     # the gradient of an activation needs a comparison, which no one edits

@@ -154,10 +154,11 @@ def may_resize(reason: Reason, other: Reason) -> bool:
     """Return True for a line that may say why values of the second program have other sizes.
 
     What only the program with smaller values computes there makes them so if it takes parts, as a
-    loop does.
+    loop does, or if it is a product by an equation alone.
     """
     less, more = (reason.scopes, reason.inputs)[:: 1 if other.growth_bytes > 0 else -1]
-    return bool(more or reason.turns) or less <= COMMON | TAKING
+    is_product = all("->" in name for name in less)
+    return bool(more or reason.turns) or is_product or less <= COMMON | TAKING
 
 
 def says_more(reason: Reason, called: Reason) -> bool:

@@ -138,17 +138,19 @@ def _has_shapes_of_both(sides: Sides, pair: Sequence[HeldValue | None]) -> bool:
 def _are_layers(names: Collection[str], values: Collection[HeldValue], others: Reserved) -> bool:
     """Return True if arrays of a list may be layers: they have the shapes of a part of the others.
 
-    An optimizer has a state for all of them. The numbers of a generator are no weights.
+    An optimizer has a state for all of them. The numbers of a generator are no weights, nor are
+    the arrays of a batch, some of which are integers.
     """
-    if not any(value.is_float for value in values):
-        return False
     patterns = {pattern(name) for name in names}
-    shapes = {value.shape for value in values}
-    alike = {
-        value.shape
+    known = [
+        value
         for value in others.values
         if value.is_input and pattern(value.op_name or "") in patterns and dimensions(value.shape)
-    }
+    ]
+    if not all(value.is_float for value in (*values, *known)):
+        return False
+    shapes = {value.shape for value in values}
+    alike = {value.shape for value in known}
     is_part = shapes != alike and not are_of_all(values, others.values)
     return shapes <= alike and (len(shapes) == 1 or is_part)
 
@@ -310,12 +312,17 @@ def join_order(sides: Sides, reasons: FoundReasons) -> None:
     """Join what follows from the order if both sides have the same values in another one."""
     orders = [_order(side.values) for side in (sides.a, sides.b)]
     joined = (ReasonKind.PEAK, ReasonKind.PLACED, ReasonKind.IDLE)
-    is_joined = any(each.kind in joined for each in reasons.found)
+    is_joined = any(each.kind in (*joined, ReasonKind.FRAGMENTATION) for each in reasons.found)
     if orders[0] == orders[1] or Counter(orders[0]) != Counter(orders[1]) or not is_joined:
         return
-    reason = reasons.of(ReasonKind.ORDER)
+    growth = sum(
+        each.growth_bytes for each in reasons.found.values() if each.subject.kind in joined
+    )
+    gaps = reasons.found.get(Subject(ReasonKind.FRAGMENTATION))
+    is_most = gaps is not None and abs(gaps.growth_bytes) > abs(growth)
+    reason = reasons.of(ReasonKind.ORDER, after="fragmentation" if is_most else "")
     reason.count_a = reason.count_b = len(orders[0])
-    reasons.absorb(joined, reason)
+    reasons.absorb((*joined, ReasonKind.FRAGMENTATION) if is_most else joined, reason)
 
 
 def branches_of(sides: Sides, values: Sequence[HeldValue]) -> set[str]:

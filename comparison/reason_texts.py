@@ -110,9 +110,9 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.FUSED:
             return _fused(reason)
         case ReasonKind.ORDER:
-            return "same values, other order: " + (
-                "more of them are live together" if is_more else "fewer of them are live together"
-            )
+            less, what = ("less", after) if after else ("fewer", "of them are live together")
+            amount = f"{'mostly ' if after else ''}{'more' if is_more else less}"
+            return f"same values, other order: {amount} {what}"
         case ReasonKind.LIBRARY:
             return _library(reason, after)
         case ReasonKind.REPEATED:

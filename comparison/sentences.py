@@ -15,6 +15,7 @@ from xlagraph.comparison.edits_of_programs import (
     is_called_elsewhere,
     is_edit,
     is_known_edit,
+    is_loose,
     is_of_few_ops,
     is_of_less,
     is_of_line,
@@ -94,8 +95,7 @@ def sentences_of(
     """Return a sentence for each important reason, sorted by bytes, descending.
 
     Changes of the program that explain a fair share of the growth precede what follows from them.
-    ``names`` and ``reserved_bytes`` describe the two sides. The last sentence sums the other
-    reasons, so all sentences add up to the growth.
+    ``names`` and ``reserved_bytes`` describe the two sides. The last sentence sums the rest.
     """
     growth = reserved_bytes[1] - reserved_bytes[0]
     explaining = [each for each in reasons if explains(each, growth, max(reserved_bytes))]
@@ -118,7 +118,7 @@ def sentences_of(
             rank(reason, explaining),
             are_reshaped_outputs(reason, explaining),
             # if bytes cancel out, those of an edit may be fewer
-            is_same and not (reason.cause or is_known_edit(reason)),
+            is_same and not (reason.cause or (is_known_edit(reason) and not is_loose(reason))),
             -abs(reason.growth_bytes) * (_WEIGHT_OF_CAUSE if reason.cause else 1),
             reason.subject.kind in CONSEQUENCES,
             reason.subject,

@@ -34,11 +34,13 @@ _LEAST_COUNT: Final = 2
 class _Waiting(NamedTuple):
     gradients: Sequence[StoredValue] = ()
     place: str | None = None
-    """Line of the number that they wait for."""
+    """Line of the number that they wait for; None if it is unknown, or if none waits."""
+    all_gradients: int = 0
+    """How many wait in all, at the peak or not."""
 
     @property
     def sum_bytes(self) -> int:
-        """Size of all of them."""
+        """Size of those at the peak."""
         return sum(value.size_bytes for value in self.gradients)
 
 
@@ -60,7 +62,7 @@ def join_waiting(graph: Graph, reasons: list[Reason], keys: tuple[str, str]) -> 
     except NotStored:
         return reasons
     less, more = (a, b) if growth > 0 else (b, a)
-    if less.gradients or more.sum_bytes < _LEAST_SHARE * abs(growth):
+    if less.all_gradients or more.sum_bytes < _LEAST_SHARE * abs(growth):
         return reasons
     joined = next((each for each in following if each.subject.kind is ReasonKind.PEAK), None)
     joined = joined or Reason(Subject(ReasonKind.PEAK))
@@ -114,8 +116,16 @@ def _waiting(program: PeakProgram) -> _Waiting:
     live = {value.buffer_set for value in program.at_peak}
     line = program.values[numbers[-1]]
     return _Waiting(
-        [each for each in gradients if found & same[each.value_id] and each.buffer_set in live],
+        [
+            each
+            for each in gradients
+            if found & same[each.value_id]
+            and each.buffer_set in live
+            # the zeros from which a loop adds it up do not wait
+            and (each.live_from or 0) <= (program.peak_step or 0)
+        ],
         file_and_line(line.user_file, line.user_line),
+        found.bit_count(),
     )
 
 

@@ -7,9 +7,10 @@ of the product are smaller, and one number scales the product just as well there
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.advice.causes.places_of_reads import place_of_read
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
@@ -46,8 +47,9 @@ def scaled_products(program: PeakProgram) -> Iterator[Cause]:
             and all(_scales_product(program, name, value.name) for name in readers)
         ):
             first = min(readers, key=lambda each: (program.rows.get(each, 0), each))
-            file, line = program.place_of(first)
-            place = place_name(program, first)
+            # a fusion has the line of its result, such as a softmax
+            _, file, line = place_of_read(program, first, [value.value_id])
+            place = file_and_line(file, line) or place_name(program, first)
             reason = f"one number for each element of a product of {value.shape}, read at {place}"
             rows.append(evidence_row(value, reason, file=file, line=line))
     if rows:

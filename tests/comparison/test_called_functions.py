@@ -358,3 +358,13 @@ def test_a_function_that_only_calls_others_is_named_by_the_new_ones_of_them():
     assert told_of_stacks(before, few) == ["110 ops made by Sequential of optim, none before"]
     own = Counter({**wrapped, (STEP, sequence): 1})
     assert told_of_stacks(before, own) == ["30 ops made by Sequential of optim, none before"]
+
+
+def test_a_method_of_a_class_that_both_use_is_named_though_it_only_calls_others():
+    call, mask = (
+        Function("optim/layer.py", f"Attention.{name}", True) for name in ("call", "mask")
+    )
+    compare = Function("optim/ops.py", "greater_equal", True)
+    before = Counter({(STEP, CHAIN): 9, (STEP, call): 9})
+    after = before + Counter({(STEP, call, mask, compare): 8})
+    assert told_of_stacks(before, after) == ["8 ops made by Attention.mask of optim, none before"]

@@ -2,6 +2,8 @@
 
 from tests.comparison.test_edited_lines import INSTALLED, sites_of, told
 from xlagraph.comparison.own_lines import own_lines
+from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
+from xlagraph.comparison.sentences import sentences_of
 
 
 def test_lines_within_a_call_that_only_one_program_has_follow_from_it():
@@ -75,3 +77,36 @@ def test_the_innermost_line_of_stacks_that_were_cut_is_compared():
     both = ["block:5 {}", "head:8 {}"]
     before, after = ([known, *(each.format(op) for each in both)] for op in ("exp", "sin"))
     assert told(before, after) == []
+
+
+def test_a_function_that_only_calls_what_is_compiled_once_may_be_called_where_no_op_shows_it():
+    plain = ["step:9 net:3 act:1 sub", "step:9 net:4 act:1 sub"]
+    calls = [f"step:9 net:3 act:1 silu:7! {place}jit(silu)/mul" for place in ("", "b/")]
+    gradient = "step:9 net:4 act:1 transpose(jvp())/add_any"
+    assert told([*plain, "step:8 tanh"], [*calls, gradient, "step:8 exp"]) == [
+        "train.py:8 (step): exp instead of tanh"
+    ]
+
+
+def test_a_comparison_is_not_named_beside_common_ops():
+    (text,) = told(["step:9 sub"], ["step:9 abs", "step:9 ge"])
+    assert text == "train.py:9 (step): abs instead of sub"
+
+
+def test_the_line_of_a_product_that_one_program_lacks_precedes_the_sizes_that_follow():
+    edited = Reason(Subject(ReasonKind.EDITED), labels={"train.py:3 (f)"}, scopes={"bl,lr->br"})
+    sizes = Reason(Subject(ReasonKind.SIZE), 64, 1, 1)
+    texts = [each.text for each in sentences_of([sizes, edited], ("a", "b"), (128, 192))]
+    assert texts[0] == "train.py:3 (f): einsum bl,lr->br gone"
+    edited.scopes = {"exp"}
+    texts = [each.text for each in sentences_of([sizes, edited], ("a", "b"), (128, 192))]
+    assert not texts[0].endswith("gone")
+
+
+def test_values_in_fewer_loops_follow_from_inputs_that_are_gone():
+    looped = Reason(Subject(ReasonKind.LOOPED, before="loop", after="gone"), -1024, 2, 2)
+    inputs = Reason(Subject(ReasonKind.INPUTS), -2056, 1, 0, inputs={"w"})
+    constants = Reason(Subject(ReasonKind.CONSTANTS), 2048, 0, 1)
+    reasons = [looped, inputs, constants]
+    texts = [each.text for each in sentences_of(reasons, ("a", "b"), (16384, 16384))]
+    assert texts[0].startswith("1 input is gone")

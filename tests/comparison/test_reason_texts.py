@@ -168,6 +168,30 @@ def test_a_repeated_part_has_most_values_though_a_few_replace_others():
     assert "p['l'][1] gone, with 1 input of a repeated part and 20 values at the peak" in texts[0]
 
 
+def test_another_order_is_named_though_only_the_gaps_differ():
+    first, second = VALUE._replace(live_from=1), VALUE._replace(name="w", live_from=2)
+    first, second = first._replace(op_name="jit(f)/exp"), second._replace(op_name="jit(f)/neg")
+    before = Reserved((first, second), fragmentation_bytes=64)
+    after = Reserved((first._replace(live_from=3), second))
+    (reason,) = explain_pair(before, after)
+    text = "same values, other order: mostly less fragmentation"
+    assert (reason_text(reason, ("a", "b")), reason.growth_bytes) == (text, -64)
+    same = Reserved((first, second))
+    (reason,) = explain_pair(before, same)
+    assert reason_text(reason, ("a", "b")) == "same values, packed better"
+
+
+def test_an_array_of_a_batch_with_integers_is_no_part_that_is_repeated():
+    batch = [INPUT._replace(name=f"p{n}", op_name=f"b[{n}]") for n in range(3)]
+    numbers = batch[1]._replace(shape="s32[8]", dtype="s32")
+    new = VALUE._replace(name="v", op_name="jit(f)/exp")
+    for second, is_layer in ((batch[1], True), (numbers, False)):
+        before = [batch[0], second]
+        texts = [text for text, _ in lines(before, [*before, batch[2], new])]
+        assert any("repeated part" in text for text in texts) is is_layer
+        assert any(text.startswith("1 new input: b[2]") for text in texts) is not is_layer
+
+
 def test_the_last_of_more_layers_is_at_another_place_and_of_no_other_size():
     def program(*features):
         layers = [

@@ -38,6 +38,20 @@ SENTENCE = (
 )
 
 
+LOOP = """
+4 | z | f32[128] | 0 | 512 | {start}-4 | broadcast() | jit(f)/zeros @ f.py:2
+4 | y | f32[128] | 512 | 512 | {start}-4 | broadcast() | jit(f)/zeros @ f.py:2
+4 | w | f32[256] | {at} | 1024 | 1-2 | exponential(q) | jit(f)/exp @ f.py:1
+- | s | (f32[128], f32[128]) | - | - | 4-4 | tuple(z, y)
+4 | a, l{{0}} | f32[128] | 0 | 512 | 5-7 | while(s) | jit(f)/transpose(jvp())/while @ f.py:2
+4 | b, l{{1}} | f32[128] | 512 | 512 | 5-8 | while(s) | jit(f)/transpose(jvp())/while @ f.py:2
+4 | n | f32[] | 1024 | 4 | 6-8 | reduce({normed}) | jit(f)/reduce_sum @ f.py:4
+2 | u, r{{0}} | f32[128] | 0 | 512 | 7-9 | subtract(p, a, n) | jit(f)/sub @ f.py:3
+3 | v, r{{1}} | f32[128] | 0 | 512 | 8-9 | subtract(q, b, n) | jit(f)/sub @ f.py:3
+- | r | (f32[128], f32[128]) | - | - | 9-9 | tuple(u, v)
+"""
+
+
 @pytest.mark.parametrize(("normed", "is_named"), [("a, b", True), ("b", False)])
 def test_gradients_that_are_read_beside_their_norm_wait_for_it(tmp_path, normed, is_named):
     waiting = WAITING.format(normed=normed)
@@ -51,3 +65,16 @@ def test_gradients_that_are_read_beside_their_norm_wait_for_it(tmp_path, normed,
         gone = compare(graph, "after", "before").sentences[0].text
     assert new.startswith(SENTENCE) is is_named
     assert gone.startswith(f"no longer: {SENTENCE}") is is_named
+
+
+def test_zeros_from_which_a_loop_adds_up_gradients_do_not_wait(tmp_path):
+    early = LOOP.format(start=1, normed="a, b", at=1024)
+    late = LOOP.format(start=3, normed="b", at=0)
+    for run, values, temp in (("before", late, 1088), ("after", early, 2048)):
+        inputs = INPUTS.format(end=values.count("\n"))
+        dump = tiny_dump(f"{BLOCKS}4 | {temp} | preallocated-temp\n", inputs + values)
+        write_dump(tmp_path / "runs" / run, 1, "jit_f", dump)
+    with open_graph(tmp_path / "g.lbug", create=True) as graph:
+        assert ingest(graph, tmp_path / "runs", jobs=1).ok
+        texts = [each.text for each in compare(graph, "before", "after").sentences]
+    assert not any("gradients stay live" in text for text in texts)
