@@ -261,7 +261,7 @@ def _with_same_parts(
                 if known.loop is not None or known.opcode in READING_NOTHING:
                     continue
                 readers.add(name)
-                if not _keeps_parts(program, name) or known.computes_with("dot"):
+                if not _keeps_parts(program, name) or known.has_product:
                     continue
                 for made in program.made_by.get(name, ()):
                     number = program.set_of(made)
@@ -313,7 +313,7 @@ def _reads_small_part(program: PeakProgram, name: str, size_bytes: int) -> bool:
     return (
         bool(made)
         and _keeps_parts(program, name)
-        and not program.computes_with(name, "dot")
+        and not program.instructions[name].has_product
         and sum(each.size_bytes for each in made) * _LEAST_PARTS <= size_bytes
     )
 
@@ -325,4 +325,15 @@ def _set_of(program: PeakProgram, value: StoredValue) -> list[int]:
 def _keeps_parts(program: PeakProgram, name: str) -> bool:
     """Return True if each part of an instruction's result needs that part of large operands."""
     opcodes = program.instructions[name].opcodes
-    return bool(opcodes) and MIXING.isdisjoint(opcodes)
+    mixing = MIXING if has_window(program, name) else MIXING - {"convolution"}
+    return bool(opcodes) and mixing.isdisjoint(opcodes)
+
+
+def has_window(program: PeakProgram, name: str) -> bool:
+    """Return True for a convolution with a window, or that is not known to have none."""
+    if not program.computes_with(name, "convolution"):
+        return False
+    operation = program.operations.get(name)
+    return operation is None or any(
+        each.has_window for each in (operation, *program.fused_operations(operation))
+    )

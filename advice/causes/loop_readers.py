@@ -7,6 +7,7 @@ from typing import Final
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import is_checkpointed, is_recomputed
 from xlagraph.hlo.opcodes import PASSING_ON
+from xlagraph.planner.compilation.records import StoredValue
 
 READING_NOTHING: Final = (PASSING_ON | {"parameter"}) - {"conditional"}
 """Opcodes of instructions that only pass on values. A branch may read all of its operand."""
@@ -20,6 +21,13 @@ def readers_of_values(program: PeakProgram, value_ids: Collection[int]) -> set[s
         for name in chain.from_iterable(readers)
         if program.instructions[name].opcode not in READING_NOTHING
     }
+
+
+def takes_parts(program: PeakProgram, value: StoredValue, reader: str) -> bool:
+    """Return True for an instruction in a later loop, each iteration of which takes one part."""
+    known = program.instructions[reader]
+    is_later = known.loop not in (None, program.instructions[value.name].loop)
+    return is_later and known.computes_with("dynamic-slice")
 
 
 def loops_around(program: PeakProgram, loop: str) -> Iterator[str | None]:

@@ -10,6 +10,7 @@ from typing import Final
 from xlagraph.advice.causes.attention_scores import factors_of
 from xlagraph.advice.causes.cause import Cause, Remedies, of_all_at_once
 from xlagraph.advice.causes.copied_inputs import input_of, multiplies_inputs
+from xlagraph.advice.causes.loop_readers import takes_parts
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -147,6 +148,8 @@ def _reduction(program: PeakProgram, value: StoredValue, scores: Collection[int]
             continue
         reader = program.instructions[name]
         if reader.opcode == "sort":
+            return None
+        if takes_parts(program, value, name):  # in a loop that could compute them
             return None
         multiplies = reader.has_product
         if name in makers:  # a kernel may combine other scores with these

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from xlagraph.advice.causes.loop_inputs import MIXING
+from xlagraph.advice.causes.loop_inputs import MIXING, has_window
+from xlagraph.advice.causes.loop_readers import takes_parts
 from xlagraph.advice.causes.peak_values import JOINED_PARTS, PeakProgram
 from xlagraph.advice.causes.random_bits import makes_random_bits
 from xlagraph.hlo.opcodes import COPYING, PASSING_ON
@@ -133,9 +134,11 @@ class Region:
         if not made:  # the table of what a loop of random bits returns
             return set()
         if all(map(is_small, made)):
+            if takes_parts(program, self.first, name):  # which the loop could compute
+                return None
             is_sum = (
                 any(map(known.computes_with, _SUMMING))
-                or (known.computes_with("convolution") and not self._has_window(name))
+                or (known.computes_with("convolution") and not has_window(program, name))
                 or known.target == _ROW_BY_ROW
                 or self._adds_rows(name)
             )
@@ -169,16 +172,7 @@ class Region:
         This does not count sums: they need all of the dimension that is summed.
         """
         known = self.program.instructions[name]
-        return not _MIXING.isdisjoint(known.opcodes) or self._has_window(name)
-
-    def _has_window(self, name: str) -> bool:
-        """Return True for a convolution with a window, or that is not known to have none."""
-        if not self.program.computes_with(name, "convolution"):
-            return False
-        operation = self.program.operations.get(name)
-        return operation is None or any(
-            each.has_window for each in (operation, *self.program.fused_operations(operation))
-        )
+        return not _MIXING.isdisjoint(known.opcodes) or has_window(self.program, name)
 
     def _adds_rows(self, name: str) -> bool:
         """Return True for a scatter that adds, as the gradient of gathered rows does."""

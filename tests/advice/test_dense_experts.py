@@ -35,7 +35,7 @@ VALUES = """
 2 | i | s32[16,1]   | 0    | 64   | 0-4 | parameter(2)
 3 | u | f32[16,8,2] | 2048 | 1024 | 0-1 | dot(x, w)
 3 | h | f32[8,16,2] | 0    | 1024 | 1-3 | transpose(u)
-3 | y | f32[8,16,2] | 1024 | 1024 | 2-4 | dot(h, {weights})
+3 | y | f32[8,16,2] | 1024 | 1024 | 2-4 | {product}(h, {weights})
 4 | r | f32[16,2]   | 0    | 128  | 3-4 | {reader}
 """
 
@@ -49,7 +49,7 @@ VALUES = """
     ],
 )
 def test_what_a_gather_reads_of_one_expert_is_named_for_all(programs, weights, reader, named):
-    program = programs(GIVEN, VALUES.format(weights=weights, reader=reader))
+    program = programs(GIVEN, VALUES.format(product="dot", weights=weights, reader=reader))
     program.stored.operations = operations_of_text(MODULE)
     causes = list(dense_experts(program))
     found = [cause.edit for cause in causes]
@@ -57,3 +57,13 @@ def test_what_a_gather_reads_of_one_expert_is_named_for_all(programs, weights, r
     assert kept == ([dict.fromkeys(named, Fraction(1, 4))] if named else [])
     reasons = {row["reason"] for cause in causes for row in cause.rows}
     assert reasons <= {"computed by all 8 experts; f.py:6 reads one of them"}
+
+
+def test_a_tpu_computes_the_products_of_all_experts_as_convolutions(programs):
+    reader = "gather(y, i) | jit(f)/gather @ f.py:6"
+    program = programs(GIVEN, VALUES.format(product="fusion", weights="w", reader=reader))
+    product = program.instructions["y"]._replace(fused_opcodes=("convolution",))
+    program.instructions |= {"y": product}
+    program.stored.operations = operations_of_text(MODULE)
+    (cause,) = dense_experts(program)
+    assert [row["value"] for row in cause.rows] == ["u", "h", "y"]

@@ -40,6 +40,7 @@ VALUES = """
 2 | p | f32[32,64] | 8192  | 8192 | 3-6 | subtract(k, most) | jit(f)/sub @ f.py:7
 """
 ONE_SUM = "3 | s | f32[64] | 0 | 256 | 4-6 | reduce(p) | jit(f)/sum @ f.py:8"
+ONE_ROW_EACH = {"loop": "y", "opcode": "fusion", "fused_opcodes": ("dynamic-slice", "reduce")}
 SUMS_OF_BOTH = """
 2 | s | f32[64]    | 33024 | 256  | 4-6 | reduce(p) | jit(f)/sum @ f.py:8
 2 | q | f32[32,64] | 16384 | 8192 | 5-7 | subtract(p, s) | jit(f)/sub @ f.py:9
@@ -48,13 +49,22 @@ SUMS_OF_BOTH = """
 
 
 def causes(
-    programs, *, k="dot", mark="", sums=ONE_SUM, result="s", named=(), given="parameter", loop=None
+    programs,
+    *,
+    k="dot",
+    mark="",
+    sums=ONE_SUM,
+    result="s",
+    named=(),
+    given="parameter",
+    loop=None,
+    reader=None,
 ):
     program = programs(GIVEN, VALUES.format(k=k, mark=mark, end=8 if "q |" in sums else 6) + sums)
     program.stored.operations = operations_of_text(MODULE)
     program.instructions |= {
         name: program.instructions[name]._replace(loop=loop) for name in ("k", "most", "p", "s")
-    }
+    } | ({"s": program.instructions["s"]._replace(**reader)} if reader else {})
     program.instructions["x"] = program.instructions["x"]._replace(opcode=given)
     with_results(program, result)
     return list(expanded_values(program, named))
@@ -91,6 +101,7 @@ def test_pairs_are_found_wherever_they_are_computed(programs, changed):
         pytest.param({"mark": "transpose(jvp())/"}, id="activations of a product"),
         pytest.param({"loop": "y", "given": "dynamic-slice"}, id="in a loop over rows"),
         pytest.param({"sums": SUMS_OF_BOTH, "result": "r"}, id="sums over both are read with them"),
+        pytest.param({"reader": ONE_ROW_EACH}, id="a loop could compute the row that it reads"),
     ],
 )
 def test_others_are_not_named(programs, changed):
@@ -147,8 +158,8 @@ def test_random_bits_of_a_loop_could_be_made_in_parts(programs, dtype, named):
     }
     program.stored.operations = operations_of_text(BITS.replace("u32[32,64]", f"{dtype}[32,64]"))
     with_results(program, "s")
-    found = list(expanded_values(program, ()))
-    assert {row["value"] for cause in found for row in cause.rows} == named
+    rows = (row for cause in expanded_values(program, ()) for row in cause.rows)
+    assert {row["value"] for row in rows} == named
 
 
 PAIRS = """HloModule m
@@ -246,8 +257,7 @@ def test_gradients_of_each_chain_could_be_computed_for_a_few_chains(programs, re
     )
     program.stored.operations = operations_of_text(CHAINS.replace("{last}", last))
     with_results(program, "h")
-    found = list(expanded_values(program, ()))
-    rows = {row["value"] for cause in found for row in cause.rows}
+    rows = {row["value"] for cause in expanded_values(program, ()) for row in cause.rows}
     assert rows == ({"k", "p"} if is_named else set())
 
 
@@ -386,5 +396,5 @@ def test_halves_of_a_scan_belong_to_the_rows_that_they_are_taken_from(programs, 
         HALVES.replace(",1]{1,0} p", f",{width}]{{1,0}} p")
     )
     with_results(program, "s")
-    found = list(expanded_values(program, ()))
-    assert {row["value"] for cause in found for row in cause.rows} == named
+    rows = (row for cause in expanded_values(program, ()) for row in cause.rows)
+    assert {row["value"] for row in rows} == named

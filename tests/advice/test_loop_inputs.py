@@ -85,6 +85,11 @@ def test_values_of_all_iterations_are_named_with_those_that_only_they_need(progr
     assert cause.edit.kept_by_label == {"bits": Fraction(1, 16), "all": Fraction(1, 16)}
 
 
+def test_a_tpu_computes_the_products_of_all_iterations_as_convolutions(programs):
+    (cause,) = computed_ahead(program_of(programs, joined=("convolution", "add")))
+    assert [row["value"] for row in cause.rows] == ["bits", "all"]
+
+
 def test_the_copy_of_an_input_from_which_the_values_are_computed_has_another_cause(programs):
     (cause,) = computed_ahead(program_of(programs, maker="copy"))
     assert [row["value"] for row in cause.rows] == ["all"]

@@ -40,6 +40,27 @@ def test_scores_of_which_the_forward_pass_reads_only_sums_are_named(programs, re
         assert rows[0]["reason"] == "of 64 × 64 pairs of rows, which f.py:9 only reduces"
 
 
+@pytest.mark.parametrize(("taken", "is_named"), [("dynamic-slice", False), ("bitcast", True)])
+def test_scores_of_which_a_loop_takes_a_row_in_each_iteration_have_another_cause(
+    programs, taken, is_named
+):
+    program = programs(
+        """
+        0 | 1024 | parameter 0, shape |f32[64,4]| at ShapeIndex {}
+        1 | 65536 | preallocated-temp
+        """,
+        """
+        0 | x | f32[64,4]  | 0     | 1024  | 0-4 | parameter(0)
+        1 | y | f32[64,4]  | 0     | 1024  | 1-4 | tanh(x)
+        1 | s | f32[64,64] | 1024  | 16384 | 2-4 | dot(y, y)
+        1 | r | f32[64]    | 33792 | 256   | 3-4 | fusion(s) | jit(f)/jvp()/reduce_sum @ f.py:9
+        """,
+    )
+    reader = program.instructions["r"]._replace(loop="w", fused_opcodes=(taken, "reduce"))
+    program.instructions |= {"r": reader}
+    assert bool([*pair_scores(program)]) == is_named
+
+
 def test_a_tpu_packs_the_indices_of_a_gather_and_scatters_into_a_flat_array(programs):
     program = programs(
         """
