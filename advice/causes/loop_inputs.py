@@ -261,7 +261,7 @@ def _with_same_parts(
                 if known.loop is not None or known.opcode in READING_NOTHING:
                     continue
                 readers.add(name)
-                if not _keeps_parts(program, name) or known.has_product:
+                if not _keeps_parts(program, name) or name in program.products:
                     continue
                 for made in program.made_by.get(name, ()):
                     number = program.set_of(made)
@@ -313,7 +313,7 @@ def _reads_small_part(program: PeakProgram, name: str, size_bytes: int) -> bool:
     return (
         bool(made)
         and _keeps_parts(program, name)
-        and not program.instructions[name].has_product
+        and name not in program.products
         and sum(each.size_bytes for each in made) * _LEAST_PARTS <= size_bytes
     )
 
