@@ -58,7 +58,7 @@ def merged_weights(program: PeakProgram) -> Iterator[Cause]:
 
 def _rank(program: PeakProgram, value: StoredValue) -> int | None:
     """Return the rank of a product of two thin inputs; None if it is no such product."""
-    if len(value.dimensions) != 2 or not program.computes_with(value.name, "dot"):
+    if len(value.dimensions) != 2 or value.name not in program.products:
         return None
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     most = min(value.dimensions) // _LEAST_RATIO
@@ -88,7 +88,7 @@ def _is_only_multiplied(program: PeakProgram, value: StoredValue) -> bool:
     """Return True if only products read a value, none of which has its shape."""
     readers = readers_of_set(program, value)
     return bool(readers) and all(
-        program.computes_with(name, "dot")
+        name in program.products
         and all(made.dimensions != value.dimensions for made in program.made_by.get(name, ()))
         for name in readers
     )

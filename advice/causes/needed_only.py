@@ -6,6 +6,7 @@ from typing import Final
 
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.opcodes import PASSING_ON
+from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 
@@ -14,14 +15,23 @@ _MOST_BYTES: Final = 64
 
 
 def readers_of_set(program: PeakProgram, value: StoredValue) -> set[str]:
-    """Return the instructions that compute with a value, or with what shares its bytes."""
-    ids = {each.value_id for each in program.members_of(value)}
+    """Return the instructions that compute with a value, or with what shares its bytes.
+
+    A TPU may compute with a copy of the value, or of parts of it, in another memory space.
+    """
+
+    def moved(value_id: int) -> Iterator[int]:
+        for name in program.readers_of.get(value_id, ()):
+            if program.moves(name):
+                yield from (each.value_id for each in program.made_by.get(name, ()))
+
+    ids = set(reached((each.value_id for each in program.members_of(value)), moved))
     makers = {program.values[each].name for each in ids}
     return {
         name
         for each in ids
         for name in program.readers_of.get(each, ())
-        if program.instructions[name].opcode not in PASSING_ON
+        if program.instructions[name].opcode not in PASSING_ON and not program.moves(name)
     } - makers
 
 

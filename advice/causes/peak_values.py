@@ -30,6 +30,8 @@ from xlagraph.queries.errors import QueryError
 
 JOINED_PARTS: Final = "ConcatBitcast"
 """Target of the custom call for an array that a TPU has fetched in parts."""
+_MOVING: Final = ("copy-start", "copy-done", "slice-start", "slice", "async-done")
+"""Opcodes with which a TPU takes values, or parts of them, to another memory space."""
 _HANDED_ON: Final = FORWARDING | COPYING
 """Opcodes of instructions that read a value without computing anything."""
 _NO_MODULE_TEXT: Final = "without module text nothing is replanned: this is a sum of sizes"
@@ -288,6 +290,14 @@ class PeakProgram:
             parts = [self.values[each].name for each in read]
             read.update(each for part in parts for each in self.read_by.get(part, ()))
         return read
+
+    def moves(self, instruction: str) -> bool:
+        """Return True for what only takes a value, or its parts, to another memory space."""
+        known = self.instructions[instruction]
+        if known.opcode not in _MOVING:
+            return known.target == JOINED_PARTS
+        made = (each for each in self.made_by.get(instruction, ()) if each.dtype != "tuple")
+        return all(each.memory_space != self.memory_space for each in made)
 
     @cached_property
     def readers_of(self) -> dict[int, list[str]]:

@@ -24,8 +24,6 @@ _ROW_BY_ROW: Final = "TopK"
 _MIXING: Final = MIXING - {"reduce", "reduce-window", "convolution"}
 _TAKING: Final = ("slice", "pad", "concatenate")
 """Opcodes with which a scan (jnp.cumprod) takes halves of its rows, and joins them again."""
-_MOVING: Final = ("slice-start", "slice", "slice-done")
-"""Opcodes with which a TPU copies parts of a value into VMEM, where they are joined."""
 
 
 @dataclass
@@ -126,9 +124,10 @@ class Region:
             wholes = program.wholes_read_by(name).difference(program.read_by.get(name, ()))
             sets = {program.set_of(each) for each in (*made, *(map(program.values.get, wholes)))}
             return sets if sets <= self._temporaries else None
-        if known.opcode in _MOVING and self._elsewhere.issuperset(map(program.set_of, made)):
+        if known.opcode not in COPYING and program.moves(name):
             readers = {name for each in made for name in program.readers_of.get(each.value_id, ())}
-            return set().union(*(self._around(each) or () for each in readers if self._moves(each)))
+            joined = (self._around(each) for each in readers if program.moves(each))
+            return set().union(*filter(None, joined))
         if makes_bits:  # counters and keys are no results
             made = [each for each in made if not is_small(each)]
         if not made:  # the table of what a loop of random bits returns
@@ -162,10 +161,6 @@ class Region:
         found = {program.set_of(each) for each in (*made, *read) if not is_small(each)}
         return found if found <= self._temporaries else None
 
-    def _moves(self, name: str) -> bool:
-        known = self.program.instructions[name]
-        return known.opcode in _MOVING or known.target == JOINED_PARTS
-
     def _mixes(self, name: str) -> bool:
         """Return True if parts of the operands are not enough for a part of the result.
 
@@ -197,12 +192,9 @@ class Region:
         )
 
     @cached_property
-    def _elsewhere(self) -> frozenset[int | None]:
-        return frozenset(map(self.program.set_of, self.program.elsewhere))
-
-    @cached_property
     def _temporaries(self) -> frozenset[int | None]:
-        return self._elsewhere.union(map(self.program.set_of, self.program.temporaries))
+        program = self.program  # a TPU makes some of them in VMEM
+        return frozenset(map(program.set_of, (*program.temporaries, *program.elsewhere)))
 
 
 def is_sum(operation: Operation) -> bool:
