@@ -56,7 +56,11 @@ def dense_experts(program: PeakProgram) -> Iterator[Cause]:
             continue
         ids = {each.value_id for each in program.members_of(value)}
         parts = parts_of_reads(program, ids, readers, ("gather",))
-        if parts is None or parts < _LEAST_EXPERTS or value.name not in program.products:
+        if (
+            parts is None
+            or parts < _LEAST_EXPERTS
+            or not program.instructions[value.name].multiplies
+        ):
             continue
         axes = axes or Axes(program, program.module)
         if found := _expert_and_token(program, axes, value, parts):

@@ -15,7 +15,7 @@ from xlagraph.advice.causes.axes import Axes
 from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.regions import Region, is_sum
+from xlagraph.advice.causes.regions import Region, is_product, is_sum
 from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.hlo.shapes import index_numbers
@@ -255,7 +255,7 @@ class _RegionAxes(Axes):
         return any(
             axis in self.parts(array[number] for number in _summed(each))
             for each in (*inside, *(() if operation is None else (operation,)))
-            if each.opcode in _PRODUCTS
+            if is_product(each)
             for array in arrays(self.followed.results.get(each.operands[0].name, ()))
         )
 

@@ -58,7 +58,7 @@ def merged_weights(program: PeakProgram) -> Iterator[Cause]:
 
 def _rank(program: PeakProgram, value: StoredValue) -> int | None:
     """Return the rank of a product of two thin inputs; None if it is no such product."""
-    if len(value.dimensions) != 2 or value.name not in program.products:
+    if len(value.dimensions) != 2 or not program.instructions[value.name].multiplies:
         return None
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     most = min(value.dimensions) // _LEAST_RATIO
@@ -78,7 +78,8 @@ def _weights(
     program: PeakProgram, value: StoredValue, read: list[StoredValue]
 ) -> StoredValue | None:
     """Return the input of a value's shape that is added to it."""
-    if not program.computes_with(value.name, "add"):
+    is_library = program.instructions[value.name].opcode == "custom-call"  # adds an operand
+    if not (is_library or program.computes_with(value.name, "add")):
         return None
     given = [input_of(program, each) for each in read if each.dimensions == value.dimensions]
     return given[0] if len(given) == 1 else None
@@ -88,7 +89,7 @@ def _is_only_multiplied(program: PeakProgram, value: StoredValue) -> bool:
     """Return True if only products read a value, none of which has its shape."""
     readers = readers_of_set(program, value)
     return bool(readers) and all(
-        name in program.products
+        program.instructions[name].multiplies
         and all(made.dimensions != value.dimensions for made in program.made_by.get(name, ()))
         for name in readers
     )

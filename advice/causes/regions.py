@@ -119,7 +119,12 @@ class Region:
                 return None
             if known.opcode not in COPYING or is_of_input:  # the state of a loop shares its bytes
                 return set()
-        made = [each for each in program.made_by.get(name, ()) if each.dtype != "tuple"]
+        made = [
+            each
+            for each in program.made_by.get(name, ())
+            if each.dtype != "tuple"
+            and not (known.opcode == "custom-call" and self._is_unread(each))  # a library's scratch
+        ]
         if known.target == JOINED_PARTS:
             wholes = program.wholes_read_by(name).difference(program.read_by.get(name, ()))
             sets = {program.set_of(each) for each in (*made, *(map(program.values.get, wholes)))}
@@ -161,6 +166,11 @@ class Region:
         found = {program.set_of(each) for each in (*made, *read) if not is_small(each)}
         return found if found <= self._temporaries else None
 
+    def _is_unread(self, value: StoredValue) -> bool:
+        planned = self.program.planned(value)
+        is_result = planned is not None and planned.lives_out
+        return not (is_result or self.program.readers_of.get(value.value_id))
+
     def _mixes(self, name: str) -> bool:
         """Return True if parts of the operands are not enough for a part of the result.
 
@@ -197,10 +207,14 @@ class Region:
         return frozenset(map(program.set_of, (*program.temporaries, *program.elsewhere)))
 
 
+def is_product(operation: Operation) -> bool:
+    """Return True for a product of matrices, also of a library, and for a convolution."""
+    return operation.opcode in ("dot", "convolution") or "lhs_contracting_dims" in operation.numbers
+
+
 def is_sum(operation: Operation) -> bool:
     """Return True if an operation sums over a dimension, as the product that a TPU convolves."""
-    is_product = operation.opcode == "convolution" and not operation.has_window
-    return is_product or operation.opcode in _SUMMING
+    return operation.opcode == "reduce" or (is_product(operation) and not operation.has_window)
 
 
 def _loop_of_rows(program: PeakProgram, name: str) -> str | None:

@@ -32,9 +32,6 @@ _LEAST_TOKENS: Final = 64
 _LEAST_IN_LOOP: Final = Fraction(1, 4)
 """Least share of the reserved bytes of logits in a loop."""
 
-_LIBRARIES: Final = ("gemm", "matmul")
-"""Parts of the targets of custom calls that multiply matrices."""
-
 PARTS_OF_LOSS: Final = (
     "with backward() and torch_xla.sync() after each part: compute them from"
     " x = hidden.detach().requires_grad_(), and then call hidden.backward(x.grad). Checkpoint the"
@@ -296,7 +293,7 @@ def _source_of_rows(program: PeakProgram, table: StoredValue, words: int) -> Sto
         value, is_product = waiting.pop()
         if (planned := program.planned(value)) is not None and planned.is_stored:
             found = value
-        if _multiplies(program, value.name):
+        if (maker := program.instructions.get(value.name)) is not None and maker.multiplies:
             if is_product:
                 return None
             is_product = True
@@ -307,12 +304,3 @@ def _source_of_rows(program: PeakProgram, table: StoredValue, words: int) -> Sto
                 seen.add((value_id, is_product))
                 waiting.append((read, is_product))
     return found
-
-
-def _multiplies(program: PeakProgram, instruction: str) -> bool:
-    """Return True for a product of matrices, also in a library, but for no other custom call."""
-    known = program.instructions.get(instruction)
-    if known is None:
-        return False
-    is_library = any(each in (known.target or "") for each in _LIBRARIES)
-    return is_library or known.computes_with("dot") or known.computes_with("convolution")

@@ -25,7 +25,7 @@ from typing import Final, NamedTuple, TypeVar
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.schema_types import column_name
 from xlagraph.hlo.op_names import OF_PYTORCH, is_backward
-from xlagraph.hlo.opcodes import PRODUCTS
+from xlagraph.hlo.opcodes import LIBRARY_PRODUCTS, PRODUCTS
 from xlagraph.hlo.shapes import dimensions, is_float
 
 _OF_BACKWARD_PASS: Final = ("backward", "gradient")
@@ -213,20 +213,37 @@ class StoredInstruction(NamedTuple):
 
     @property
     def opcodes(self) -> frozenset[str]:
-        """Its opcode, or those of a fusion, without the custom call that packs a TPU's indices."""
+        """Its opcode, or those of a fusion, without the custom call that packs a TPU's indices.
+
+        A product of matrices is a dot also in a library.
+        """
         if self.opcode != "fusion":
-            return frozenset((self.opcode or "",))
+            return frozenset(("dot" if self._is_product_of_library else self.opcode or "",))
         fused = frozenset(self.fused_opcodes or ())
         return fused if fused.isdisjoint(("gather", "scatter")) else fused - {"custom-call"}
 
     @property
+    def multiplies(self) -> bool:
+        """True if it is or fuses a product of matrices or a convolution: no other custom call."""
+        return self.computes_with("dot") or self.computes_with("convolution")
+
+    @property
     def has_product(self) -> bool:
-        """True if it is a product of matrices, or fuses one."""
+        """True if it is or fuses a product of matrices, or a custom call, which may be one."""
         return not PRODUCTS.isdisjoint(self.opcodes)
 
     def computes_with(self, opcode: str) -> bool:
         """Return True if it has this opcode, or fuses an instruction that has it."""
-        return self.opcode == opcode or opcode in (self.fused_opcodes or ())
+        return (
+            self.opcode == opcode
+            or opcode in (self.fused_opcodes or ())
+            or (opcode == "dot" and self._is_product_of_library)
+        )
+
+    @property
+    def _is_product_of_library(self) -> bool:
+        is_call = self.opcode == "custom-call" and self.target is not None
+        return is_call and any(each in (self.target or "") for each in LIBRARY_PRODUCTS)
 
 
 class StoredDependence(NamedTuple):

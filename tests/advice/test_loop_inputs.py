@@ -85,6 +85,14 @@ def test_values_of_all_iterations_are_named_with_those_that_only_they_need(progr
     assert cause.edit.kept_by_label == {"bits": Fraction(1, 16), "all": Fraction(1, 16)}
 
 
+@pytest.mark.parametrize(("target", "is_named"), [("__cublas$gemm", True), ("callback", False)])
+def test_the_products_of_all_iterations_may_be_those_of_a_library(programs, target, is_named):
+    program = program_of(programs)
+    made = program.instructions["all"]._replace(opcode="custom-call", target=target)
+    program.instructions |= {"all": made._replace(fused_opcodes=None)}
+    assert bool([*computed_ahead(program)]) == is_named
+
+
 def test_a_tpu_computes_the_products_of_all_iterations_as_convolutions(programs):
     (cause,) = computed_ahead(program_of(programs, joined=("convolution", "add")))
     assert [row["value"] for row in cause.rows] == ["bits", "all"]

@@ -68,3 +68,23 @@ def test_a_tpu_multiplies_with_parts_that_it_takes_to_vmem(programs, space, name
     }
     rows = [row for cause in merged_weights(program) for row in cause.rows]
     assert [row["value"] for row in rows] == named
+
+
+@pytest.mark.parametrize(("target", "named"), [("__cublas$lt$matmul", ["s"]), ("callback", [])])
+def test_a_library_adds_the_weights_in_its_product(programs, target, named):
+    program = programs(
+        "0 | 64 | parameter 0\n1 | 64 | parameter 1\n2 | 64 | parameter 2\n3 | 64 | parameter 3\n"
+        "4 | 256 | preallocated-temp",
+        """
+        0 | w | s8[8,8] | 0  | 64 | 0-3 | parameter(0)
+        1 | a | s8[8,1] | 0  | 8  | 0-3 | parameter(1)
+        2 | b | s8[1,8] | 0  | 8  | 0-3 | parameter(2)
+        3 | x | s8[4,8] | 0  | 32 | 0-3 | parameter(3)
+        4 | s | s8[8,8] | 0  | 64 | 1-3 | custom-call(a, b, w) | jit(f)/add @ f.py:2
+        4 | y | s8[4,8] | 64 | 32 | 2-3 | custom-call(x, s)
+        """,
+    )
+    for name in ("s", "y"):
+        program.instructions[name] = program.instructions[name]._replace(target=target)
+    rows = [row for cause in merged_weights(program) for row in cause.rows]
+    assert [row["value"] for row in rows] == named
