@@ -141,7 +141,7 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
         # which parts are taken follows from shapes, too
         differences = [each for each in takes if not each.is_elsewhere]
     if not differences:
-        # a call stack that JAX cut lacks callers, but shows what its innermost own line computes
+        # JAX may leave callers out of a call stack, but its innermost line of the program is known
         inner = (
             {
                 site

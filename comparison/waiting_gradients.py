@@ -36,7 +36,7 @@ class _Waiting(NamedTuple):
     place: str | None = None
     """Line of the number that they wait for; None if it is unknown, or if none waits."""
     all_gradients: int = 0
-    """How many wait in all, at the peak or not."""
+    """Number of gradients that wait, at the peak or elsewhere."""
 
     @property
     def sum_bytes(self) -> int:

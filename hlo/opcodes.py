@@ -11,7 +11,7 @@ FORWARDING: Final = frozenset(
 COPYING: Final = frozenset(("copy", "copy-start", "copy-done"))
 """The result has the elements of the operand, in other bytes or another layout."""
 PRODUCTS: Final = frozenset(("dot", "convolution", "custom-call"))
-"""Opcodes of products of matrices: TPUs compute them as convolutions, libraries in kernels."""
+"""Opcodes that may multiply matrices: TPUs do as convolutions, libraries and kernels as calls."""
 LIBRARY_PRODUCTS: Final = ("gemm", "matmul")
 """Parts of the targets of custom calls that multiply matrices, such as `__cublas$gemm`."""
 PASSING_ON: Final = CONTROL_FLOW | FORWARDING | COPYING

@@ -10,6 +10,7 @@ from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import is_recomputed, without_numbers
+from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -235,20 +236,22 @@ def _are_joined(program: PeakProgram, gradients: Sequence[StoredValue]) -> bool:
 
 def _forward_rows_read(program: PeakProgram, gradient: StoredValue) -> set[int]:
     """Return the rows of forward values that the backward pass reads to make a gradient."""
-    found, seen, todo = set[int](), set[str](), [gradient.name]
-    todo += [program.values[each].name for each in _members(program, gradient)]
-    while todo:
-        name = todo.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        for read in program.read_by.get(name, ()):
-            value = program.values[read]
-            if value.is_backward:
-                todo.append(value.name)
-            elif value.name in program.rows:
-                found.add(program.rows[value.name])
-    return found
+
+    def backward(name: str) -> Iterator[str]:
+        read = (program.values[each] for each in program.read_by.get(name, ()))
+        return (value.name for value in read if value.is_backward)
+
+    made = (program.values[each].name for each in _members(program, gradient))
+    read = (
+        program.values[each]
+        for name in reached((gradient.name, *made), backward)
+        for each in program.read_by.get(name, ())
+    )
+    return {
+        program.rows[value.name]
+        for value in read
+        if not value.is_backward and value.name in program.rows
+    }
 
 
 def _cost_less_than_layers(

@@ -87,7 +87,7 @@ def _is_product(program: PeakProgram, value: StoredValue) -> bool:
     In a loop it must have all keys for each position: a loop may compute the others in blocks.
     """
     maker = program.instructions.get(value.name)
-    if maker is None or not maker.has_product:
+    if maker is None or not maker.may_multiply:
         return False
     if value.is_backward and not is_recomputed(value.attributed_op_name):
         return False

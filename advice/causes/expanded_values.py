@@ -265,11 +265,11 @@ class _RegionAxes(Axes):
     def _can_sum_at_once(self, axis: int, region: Region) -> bool:
         """Return True if no value of a region, and no sum over a dimension, needs another sum."""
         made = {
-            self.program.values[each].name
-            for each in region.made
-            if axis not in self.of(self.program.values[each])
+            value.name
+            for value in map(self.program.values.__getitem__, region.made)
+            if axis not in self.of(value)
+            and self.program.instructions[value.name].opcode not in PASSING_ON
         }
-        made -= {name for name in made if self.program.instructions[name].opcode in PASSING_ON}
         later = self._dependents(made)
         return later.isdisjoint(region.names) and all(
             self._only_joins(name, made | later) for name in later & region.ends

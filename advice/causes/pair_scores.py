@@ -88,7 +88,7 @@ def _is_product_of_rows(program: PeakProgram, value: StoredValue) -> bool:
     maker = program.instructions.get(value.name)
     if maker is None or maker.loop is not None or value.is_backward:
         return False
-    if not maker.has_product:
+    if not maker.may_multiply:
         return False
     size = prod(value.dimensions)
     # vectors are added to the rows or columns
@@ -151,7 +151,7 @@ def _reduction(program: PeakProgram, value: StoredValue, scores: Collection[int]
             return None
         if takes_parts(program, value, name):  # in a loop that could compute them
             return None
-        multiplies = reader.has_product
+        multiplies = reader.may_multiply
         if name in makers:  # a kernel may combine other scores with these
             if multiplies and reader.computes_only(_MULTIPLYING):
                 return None

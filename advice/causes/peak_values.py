@@ -316,8 +316,8 @@ class PeakProgram:
 
     @cached_property
     def products(self) -> frozenset[str]:
-        """Names of the instructions that are products of matrices, or fuse one."""
-        return frozenset(name for name, each in self.instructions.items() if each.has_product)
+        """Names of the instructions that multiply matrices, or may: any custom call counts."""
+        return frozenset(name for name, each in self.instructions.items() if each.may_multiply)
 
     def computes_with(self, instruction: str, opcode: str) -> bool:
         """Return True if an instruction has an opcode, or fuses one that has it."""

@@ -125,14 +125,8 @@ class Region:
             if each.dtype != "tuple"
             and not (known.opcode == "custom-call" and self._is_unread(each))  # a library's scratch
         ]
-        if known.target == JOINED_PARTS:
-            wholes = program.wholes_read_by(name).difference(program.read_by.get(name, ()))
-            sets = {program.set_of(each) for each in (*made, *(map(program.values.get, wholes)))}
-            return sets if sets <= self._temporaries else None
         if known.opcode not in COPYING and program.moves(name):
-            readers = {name for each in made for name in program.readers_of.get(each.value_id, ())}
-            joined = (self._around(each) for each in readers if program.moves(each))
-            return set().union(*filter(None, joined))
+            return self._joined(name, made)
         if makes_bits:  # counters and keys are no results
             made = [each for each in made if not is_small(each)]
         if not made:  # the table of what a loop of random bits returns
@@ -165,6 +159,21 @@ class Region:
         self.given |= {each.value_id for each in read if is_small(each)} - self.made
         found = {program.set_of(each) for each in (*made, *read) if not is_small(each)}
         return found if found <= self._temporaries else None
+
+    def _joined(self, name: str, made: Collection[StoredValue]) -> set[int | None] | None:
+        """Return the sets of an array that a TPU joins in VMEM, and of that whose parts these are.
+
+        None if it is a copy of an input. For one part, they are those of the array of this part.
+        """
+        program = self.program
+        if program.instructions[name].target != JOINED_PARTS:
+            ids = [each.value_id for each in made]
+            readers = {reader for each in ids for reader in program.readers_of.get(each, ())}
+            joined = (self._around(each) for each in readers if program.moves(each))
+            return set().union(*filter(None, joined))
+        wholes = program.wholes_read_by(name).difference(program.read_by.get(name, ()))
+        sets = {program.set_of(each) for each in (*made, *(map(program.values.get, wholes)))}
+        return sets if sets <= self._temporaries else None
 
     def _is_unread(self, value: StoredValue) -> bool:
         planned = self.program.planned(value)

@@ -142,7 +142,7 @@ def _feeds_products(program: PeakProgram, value: StoredValue) -> bool:
         seen.add(each.value_id)
         waiting += (program.values[member.value_id] for member in program.members_of(each))
         for reader in program.readers_of.get(each.value_id, ()):
-            if program.instructions[reader].has_product:
+            if program.instructions[reader].may_multiply:
                 return True
             waiting += program.made_by.get(reader, ())
     return False

@@ -265,7 +265,7 @@ def _table_of_product(
     maker = program.instructions.get(value.name)
     if value.is_backward or maker is None:
         return None
-    if not maker.has_product:
+    if not maker.may_multiply:
         return None
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     tables = [each for each in read if _lengths(each) == table and not each.is_backward]

@@ -109,9 +109,9 @@ def connected(program: PeakProgram, value: StoredValue, length: int) -> set[int]
                 near += program.read_by.get(reader, ())
         for value_id in near:
             other = program.values[value_id]
-            is_like = length in other.dimensions or len(other.dimensions) == 1
-            is_like = is_like or other.opcode in COPYING
-            if value_id not in found and is_like and math.prod(other.dimensions) == size:
+            lengths = other.dimensions
+            is_like = length in lengths or len(lengths) == 1 or other.opcode in COPYING
+            if value_id not in found and is_like and math.prod(lengths) == size:
                 found.add(value_id)
                 waiting.append(other)
     return found

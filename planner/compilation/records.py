@@ -228,8 +228,8 @@ class StoredInstruction(NamedTuple):
         return self.computes_with("dot") or self.computes_with("convolution")
 
     @property
-    def has_product(self) -> bool:
-        """True if it is or fuses a product of matrices, or a custom call, which may be one."""
+    def may_multiply(self) -> bool:
+        """True if it is or fuses a product, a convolution, or a custom call, which may be one."""
         return not PRODUCTS.isdisjoint(self.opcodes)
 
     def computes_with(self, opcode: str) -> bool:

@@ -11,7 +11,9 @@ taken {
   p = f32[32,64]{1,0} parameter(0)
   n = s32[32,64,1]{2,1,0} parameter(1)
   i = s32[32,64,1]{2,1,0} custom-call(n), custom_call_target="GatherScatterIndicesBitpacked"
-  ROOT g = f32[32,64]{1,0} gather(p, i), offset_dims={}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,1}
+  ROOT g = f32[32,64]{1,0} gather(p, i), offset_dims={}, collapsed_slice_dims={1}, \
+start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, \
+index_vector_dim=2, slice_sizes={1,1}
 }
 
 ENTRY e {
@@ -27,7 +29,7 @@ ENTRY e {
   zero = f32[] constant(0)
   ROOT s = f32[64]{0} reduce(w, zero), dimensions={0}, to_apply=add
 }
-"""  # noqa: E501, a line of the module
+"""
 
 
 def test_values_of_both_memories_are_computed_in_parts_together(programs):

@@ -5,6 +5,11 @@ import pytest
 from xlagraph.advice.causes.pair_scores import pair_scores
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
+ROWS_AND_SCORES = """
+0 | 1024 | parameter 0, shape |f32[64,4]| at ShapeIndex {}
+1 | 65536 | preallocated-temp
+"""
+
 
 @pytest.mark.parametrize(
     ("reader", "made", "named"),
@@ -19,10 +24,7 @@ from xlagraph.planner.dimensions.stored_operations import operations_of_text
 )
 def test_scores_of_which_the_forward_pass_reads_only_sums_are_named(programs, reader, made, named):
     program = programs(
-        """
-        0 | 1024 | parameter 0, shape |f32[64,4]| at ShapeIndex {}
-        1 | 65536 | preallocated-temp
-        """,
+        ROWS_AND_SCORES,
         f"""
         0 | x | f32[64,4]  | 0     | 1024  | 0-6 | parameter(0)
         1 | y | f32[64,4]  | 0     | 1024  | 1-6 | tanh(x)
@@ -45,10 +47,7 @@ def test_scores_of_which_a_loop_takes_a_row_in_each_iteration_have_another_cause
     programs, taken, is_named
 ):
     program = programs(
-        """
-        0 | 1024 | parameter 0, shape |f32[64,4]| at ShapeIndex {}
-        1 | 65536 | preallocated-temp
-        """,
+        ROWS_AND_SCORES,
         """
         0 | x | f32[64,4]  | 0     | 1024  | 0-4 | parameter(0)
         1 | y | f32[64,4]  | 0     | 1024  | 1-4 | tanh(x)
@@ -165,10 +164,7 @@ def test_a_product_of_which_a_small_part_is_read_has_no_scores_of_all_pairs(
     programs, read, is_named
 ):
     program = programs(
-        """
-        0 | 1024 | parameter 0, shape |f32[64,4]| at ShapeIndex {}
-        1 | 65536 | preallocated-temp
-        """,
+        ROWS_AND_SCORES,
         f"""
         0 | x | f32[64,4]  | 0     | 1024  | 0-4 | parameter(0)
         1 | y | f32[64,4]  | 0     | 1024  | 1-4 | tanh(x)
