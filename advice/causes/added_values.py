@@ -10,20 +10,19 @@ from typing import Final
 
 from xlagraph.advice.causes.added_gradients import of_equal_parts, op_of_parts
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.joined_values import is_concatenation
 from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import with_their_makers
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _LEAST_VALUES: Final = 4
 """Least number of values; fewer are as often the branches of one layer."""
-_JOINING: Final = SAME_ELEMENTS | {"broadcast", "concatenate"}
 _REDUCTION: Final = 16
 """Least ratio of a value and of what else is computed from it, such as the sums of a softmax."""
 
@@ -58,7 +57,7 @@ def added_values(program: PeakProgram) -> Iterator[Cause]:
     removed: set[int] = set()
     for adding, values in found:
         line = place_name(program, adding)
-        is_stack = _is_stack(program, adding)
+        is_stack = is_concatenation(program, adding)
         verb = "stacks them for a reduction" if is_stack else "adds them"
         reason = f"one of {len(values)} values of an op, all kept until {line} {verb}"
         rows += [evidence_row(value, reason) for value in values[1:]]
@@ -97,16 +96,11 @@ def _added_by(program: PeakProgram, value: StoredValue) -> str | None:
     reader, made = program.instructions[readers[0]], program.made_by[readers[0]]
     if reader.loop is not None or len(made) != 1:
         return None
-    if _is_stack(program, reader.name):
+    if is_concatenation(program, reader.name):
         return reader.name if _is_summed(program, made[0], value) else None
     if not reader.computes_with("add") or made[0].size_bytes > value.size_bytes:
         return None
     return None if any(map(reader.computes_with, MIXING)) else reader.name
-
-
-def _is_stack(program: PeakProgram, instruction: str) -> bool:
-    known = program.instructions[instruction]
-    return known.computes_with("concatenate") and known.computes_only(_JOINING)
 
 
 def _is_summed(program: PeakProgram, stack: StoredValue, part: StoredValue) -> bool:

@@ -44,7 +44,8 @@ _APPROXIMATE: Final[Remedies] = {
 def full_sorts(program: PeakProgram) -> Iterator[Cause]:
     """Yield sorts of which all that is read is a short slice, as a selection would make it.
 
-    The elements to sort are needed anyway, but not the sorted ones, nor a number for each.
+    The elements to sort are needed anyway, but not the sorted or negated ones, nor a number for
+    each.
     """
     found: dict[bool, list[tuple[StoredValue, str]]] = {}
     removed: dict[bool, list[str]] = {}
@@ -60,10 +61,12 @@ def full_sorts(program: PeakProgram) -> Iterator[Cause]:
         reason = (
             f"{line} reads {prod(slices[0].dimensions)} of {prod(results[0].dimensions)} elements"
         )
+        given = [program.values[each] for each in program.read_by.get(name, ())]
         numbers = [
-            program.values[each]
-            for each in program.read_by.get(name, ())
-            if program.instructions[program.values[each].name].computes_only(_NUMBERING)
+            each
+            for each in given
+            if program.instructions[each.name].computes_only(_NUMBERING)
+            or _is_negated(program, each)
         ]
         is_selection = primitive(program.instructions[name].op_name) in _SELECTING
         found.setdefault(is_selection, []).extend((each, reason) for each in results)
@@ -82,6 +85,19 @@ def full_sorts(program: PeakProgram) -> Iterator[Cause]:
         )
 
 
+def _is_negated(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for what only a sort reads, and has the elements of another value negated."""
+    maker = program.instructions[value.name]
+    if not maker.computes_with("negate") or len(program.readers_of[value.value_id]) > 1:
+        return False
+    others = program.made_by[value.name]  # a TPU negates in the product, which has two results
+    if maker.computes_only(SAME_ELEMENTS | {"negate"}):
+        others = [program.values[each] for each in program.read_by.get(value.name, ())]
+    return any(
+        each.value_id != value.value_id and each.dimensions == value.dimensions for each in others
+    )
+
+
 def _reads_of_ends(
     program: PeakProgram, results: Sequence[StoredValue]
 ) -> tuple[list[StoredValue], list[StoredValue]] | None:
@@ -94,12 +110,14 @@ def _reads_of_ends(
         if program.program.by_id[value.value_id].lives_out:
             return None
         for name in program.readers_of.get(value.value_id, ()):
+            if program.moves(name) and not program.computes_with(name, "slice"):
+                continue  # a TPU fetches the slice
             made = program.made_by.get(name, ())
             if made and program.instructions[name].computes_only(SAME_ELEMENTS):
                 copies += made
                 waiting += made
             elif made and _takes_an_end(program, name, value, made):
-                slices += made
+                slices += (each for each in made if each.dimensions)
             elif made:
                 return None
     return (slices, copies) if slices else None

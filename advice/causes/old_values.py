@@ -226,8 +226,14 @@ def written_in_part(program: PeakProgram, value: StoredValue) -> StoredValue | N
     if maker is None or not any(map(maker.computes_with, _WRITES_OF_PARTS)):
         return None
     may = (each.value_id for each in program.program.overwrites.get(value.value_id, ()))
-    written = [program.values[each] for each in may if program.values[each].shape == value.shape]
+    written = [each for each in map(program.values.__getitem__, may) if is_alike(each, value)]
     return written[0] if len(written) == 1 else None
+
+
+def is_alike(value: StoredValue, other: StoredValue) -> bool:
+    """Return True for arrays of the same elements, whose dimensions of length 1 may differ."""
+    lengths, others = ([each for each in one.dimensions if each > 1] for one in (value, other))
+    return value.is_array and value.dtype == other.dtype and lengths == others
 
 
 def _writer(

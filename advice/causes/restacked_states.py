@@ -4,15 +4,18 @@ A Python loop over the layers of a cache does this, if it collects the new cache
 stacks them: the parts exist next to the old array and the new one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.copied_inputs import SLICING
+from xlagraph.advice.causes.joined_values import joined_values
 from xlagraph.advice.causes.names import pattern_of, place_name
-from xlagraph.advice.causes.old_values import written_in_part
+from xlagraph.advice.causes.old_values import is_alike, written_in_part
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
+from xlagraph.planner.dimensions.module_operations import Operation
+from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 from xlagraph.planner.edits.resizing import Remove
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -102,28 +105,67 @@ def _cause(
 def _restacked(program: PeakProgram) -> Iterator[_Restacked]:
     for planned in program.program.values:
         whole = program.values[planned.value_id]
-        maker = program.instructions.get(whole.name)
-        if maker is None or not maker.computes_with("concatenate") or not whole.dimensions:
-            continue
         new_parts: list[StoredValue] = []
         old_parts: list[StoredValue] = []
         sources: dict[int, StoredValue] = {}
-        for value_id in program.read_by.get(whole.name, ()):
+        for value_id in _parts_of(program, whole):
             new = program.values[value_id]
-            taken = written_in_part(program, new)
+            taken = _updated_part(program, new)
             if taken is None or 2 * new.size_bytes > whole.size_bytes:
                 continue
-            source = _taken_from(program, taken, whole)
+            old = [program.values[each] for each in sorted(program.sources_of(taken))]
+            source = next(filter(None, (_taken_from(program, each, whole) for each in old)), None)
             if source is not None:
                 sources[source.value_id] = source
                 new_parts.append(new)
-                old_parts.append(taken)
+                old_parts += [each for each in old if each.size_bytes == taken.size_bytes]
         # the joining instruction may write some of them itself
         is_half = 2 * sum(each.size_bytes for each in new_parts) >= whole.size_bytes
         if is_half and len(sources) == 1:
             (source,) = sources.values()
             if _is_state(program, source):
                 yield _Restacked(whole, source, (*new_parts, *old_parts))
+        rewritten = _updated_within(program, whole)
+        if rewritten and rewritten.opcode == "copy" and _is_state(program, rewritten):
+            yield _Restacked(whole, rewritten, ())
+
+
+def _updated_within(program: PeakProgram, whole: StoredValue) -> StoredValue | None:
+    """Return the array whose parts a fusion updates and joins again, none of which is stored."""
+    fusion = program.operations.get(whole.name)
+    fused = {each.name: each for each in program.fused_operations(fusion)} if fusion else {}
+
+    def first(operation: Operation) -> Operation:
+        while operation.opcode in SAME_ELEMENTS and operation.operands:
+            operation = fused[operation.operands[0].name]
+        return operation
+
+    def operand(part: Operation) -> Sequence[int]:
+        for opcode in ("dynamic-update-slice", "slice"):
+            part = first(part)
+            if part.opcode != opcode:
+                return ()
+            part = fused[part.operands[0].name]
+        return tuple(part.numbers.get("number", ()))
+
+    joined = [each for each in fused.values() if each.opcode == "concatenate"]
+    if len(joined) != 1 or joined[0].lengths != whole.dimensions:
+        return None
+    taken = {operand(fused[each.name]) for each in joined[0].operands}
+    read = (
+        program.values[each.value_id]
+        for each in program.uses_by.get(whole.name, ())
+        if taken == {(each.operand,)}
+    )
+    return next((each for each in read if each.dimensions == whole.dimensions), None)
+
+
+def _parts_of(program: PeakProgram, whole: StoredValue) -> Sequence[int]:
+    """Return the ids of the values that an instruction joins, even if it computes with them."""
+    maker = program.instructions.get(whole.name)
+    if maker is not None and maker.computes_with("concatenate") and whole.dimensions:
+        return program.read_by.get(whole.name, ())
+    return joined_values(program, whole)
 
 
 def _recomputed(program: PeakProgram) -> Iterator[_Restacked]:
@@ -160,6 +202,16 @@ def replaced_by_parts(program: PeakProgram, whole: StoredValue) -> StoredValue |
             return None
         sources |= set(taken)
     return program.values[sources.pop()] if len(sources) == 1 else None
+
+
+def _updated_part(program: PeakProgram, new: StoredValue) -> StoredValue | None:
+    """Return the part of which a new one has all but a few elements, in its bytes or in others."""
+    maker = program.instructions.get(new.name)
+    if maker is None or not maker.computes_with("dynamic-update-slice"):
+        return written_in_part(program, new)
+    read = (program.values[each] for each in program.read_by.get(new.name, ()))
+    alike = [each for each in read if is_alike(each, new)]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _taken_from(program: PeakProgram, part: StoredValue, whole: StoredValue) -> StoredValue | None:

@@ -1,17 +1,19 @@
 """Find inputs that the program itself stacks for a loop, so that they exist twice."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, of_avoidable
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.copied_inputs import input_of
+from xlagraph.advice.causes.joined_values import joined_values
 from xlagraph.advice.causes.names import input_name, pattern_of, place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
+from xlagraph.planner.edits.resizing import Remove
+from xlagraph.queries.catalogue.declarations import ChangeKind
 
-_JOINING: Final = SAME_ELEMENTS | {"broadcast", "concatenate"}
 _REMEDIES: Final[Remedies] = {
     "jax": "Pass them stacked: keep one array for all layers, such as jax.tree.map(lambda *each:"
     " jnp.stack(each), *layers) before the first step, instead of a list that each step stacks for"
@@ -23,26 +25,29 @@ _REMEDIES: Final[Remedies] = {
 
 def stacked_inputs(program: PeakProgram) -> Iterator[Cause]:
     """Yield the arrays that are stacked of whole inputs, of which a loop reads one at a time."""
-    found: list[tuple[StoredValue, str]] = []
-    for value in program.at_peak:
-        maker = program.instructions[value.name]
-        if not (maker.computes_with("concatenate") and maker.computes_only(_JOINING)):
-            continue
-        given = [
-            input_of(program, program.values[each]) for each in program.read_by.get(value.name, ())
-        ]
+    rows = []
+    removed: list[str] = []
+    for planned in chain.from_iterable(map(program.members_of, program.at_peak)):
+        value = program.values[planned.value_id]
+        parts = joined_values(program, value)
+        given = [input_of(program, program.values[each]) for each in parts]
         inputs = [each for each in given if each is not None and each.opcode == "parameter"]
-        loop = _read_by(program, value, parts=len(given))
-        if loop is not None and len(given) == len(inputs) > 1:
+        if not len(parts) == len(inputs) > 1:
+            continue
+        loop = _read_by(program, value, parts=len(parts))
+        if loop is not None:
             names = pattern_of(map(input_name, inputs))
             reason = f"a copy of {names}, of which {place_name(program, loop)} reads one at a time"
-            found.append((value, reason))
-    if found:
-        yield of_avoidable(
-            program.compilation,
+            rows.append(evidence_row(value, reason))
+            members = program.members_of(value)
+            removed += [program.values[member.value_id].label for member in members]
+    if rows:
+        yield Cause(
             "peak/contributors",
             "Inputs are stacked for a loop, so they exist twice",
-            found,
+            ChangeKind.WITHOUT,
+            Remove.of(program.compilation, removed),
+            tuple(rows),
             _REMEDIES,
             is_exact=True,
             likelihood=1.0,

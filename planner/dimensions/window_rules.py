@@ -172,7 +172,8 @@ def _slide(
     """Let the number of places of a window follow the length over which it slides.
 
     The gradient of a kernel slides one activation over another, which is about as long. If both
-    become shorter, there are as many places as before.
+    become shorter, there are as many places as before. A dimension of a TPU's product is the same
+    in the operands and the result that have it.
     """
     lengths, window = operation.lengths, operation.numbers("window")[NUMBERS_OF_WINDOW * number :]
     size, stride, dilation, kernel_dilation = (
@@ -180,7 +181,12 @@ def _slide(
     )
     places, length = lengths.length(one), lengths.length(other)
     factor = Fraction(dilation, stride)
-    if places == length:
+    is_product = operation.record.is_of_product(number, places)
+    if kernel is not None and is_product and (dilation > 1 or 1 in (places, length)):
+        for each in (one, other):
+            if lengths.length(each) == lengths.length(kernel):
+                lengths.equal(each, kernel)
+    elif places == length:
         lengths.equal(one, other)
     elif kernel is not None and kernel_dilation * (size - 1) >= places:
         factors = factor, -Fraction(kernel_dilation, stride)

@@ -221,19 +221,32 @@ ENTRY e {{
   x = f32[32,2]{{1,0}} parameter(0)
   y = f32[64,2]{{1,0}} parameter(1)
   k = f32[32,64]{{1,0}} convolution(x, y), dim_labels=bf_oi->bf
-  ROOT r = f32[32,2]{{1,0}} convolution(k, y){window}, dim_labels=bf_io->bf
+  ROOT r = {convolution}
 }}
 """
 
 
 @pytest.mark.parametrize(
-    ("window", "named"),
+    ("convolution", "named"),
     [
-        pytest.param("", ["k"], id="products, as a TPU computes them"),
-        pytest.param(", window={size=3 pad=1_1}", [], id="a filter needs rows around a row"),
+        pytest.param(
+            "f32[32,2]{1,0} convolution(k, y), dim_labels=bf_io->bf",
+            ["k"],
+            id="products, as a TPU computes them",
+        ),
+        pytest.param(
+            "f32[1,32,2]{2,1,0} convolution(k, y), window={size=3}, dim_labels=b0f_0io->b0f",
+            [],
+            id="a filter needs rows around a row",
+        ),
+        pytest.param(
+            "f32[1,1,2]{2,1,0} convolution(k, y), window={size=32}, dim_labels=b0f_0io->b0f",
+            ["k"],
+            id="all rows are contracted",
+        ),
     ],
 )
-def test_a_convolution_without_a_window_is_a_product(programs, window, named):
+def test_a_convolution_without_a_window_is_a_product(programs, convolution, named):
     program = programs(
         GIVEN,
         """
@@ -243,7 +256,7 @@ def test_a_convolution_without_a_window_is_a_product(programs, window, named):
         3 | r | f32[32,2]  | 0    | 256  | 2-3 | convolution(k, y)
         """,
     )
-    program.stored.operations = operations_of_text(CONVOLVED.format(window=window))
+    program.stored.operations = operations_of_text(CONVOLVED.format(convolution=convolution))
     with_results(program, "r")
     found = [row["value"] for cause in expanded_values(program, ()) for row in cause.rows]
     assert found == named

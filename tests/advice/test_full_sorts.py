@@ -26,7 +26,15 @@ def test_a_sort_of_which_only_an_end_is_read_is_named(programs, reader, shape, f
     for cause in causes:
         assert str(cause.rows[0]["reason"]) == "f.py:4 reads 32 of 512 elements"
         assert isinstance(cause.edit, Remove)
-        assert set(cause.edit.patterns) == {*named, "numbers"}
+        assert set(cause.edit.patterns) == {*named, "numbers", "scores"}
+
+
+def test_a_tpu_that_fetches_the_first_elements_reads_no_more(programs):
+    program = sorting(
+        programs, fetching="3 | start | f32[1] | 0 | 4 | 4-5 | slice-start(sorted{1})"
+    )
+    (cause,) = full_sorts(program)
+    assert str(cause.rows[0]["reason"]) == "f.py:4 reads 32 of 512 elements"
 
 
 @pytest.mark.parametrize(
@@ -47,10 +55,14 @@ def test_a_compiler_that_sorts_to_select_needs_another_remedy(
     assert ("top_k" in cause.remedies["jax"]) == (primitive == "sort")
 
 
-def sorting(programs, *, reader="slice", shape="s32[8,4]", first=0, op_name=""):
+def sorting(programs, *, reader="slice", shape="s32[8,4]", first=0, op_name="", fetching=""):
     """Return a program that reads some elements of sorted rows."""
     program = programs(
-        "0 | 2048 | parameter 0, shape |f32[8,64]| at ShapeIndex {}\n1 | 10240 | preallocated-temp",
+        """
+        0 | 2048  | parameter 0, shape |f32[8,64]| at ShapeIndex {}
+        1 | 10240 | preallocated-temp
+        3 | 4     | color 1, preallocated-temp
+        """,
         f"""
         0 | x         | f32[8,64] | 0    | 2048 | 0-5 | parameter(0)
         1 | scores    | f32[8,64] | 0    | 2048 | 1-3 | negate(x)
@@ -58,6 +70,7 @@ def sorting(programs, *, reader="slice", shape="s32[8,4]", first=0, op_name=""):
         1 | sorted{{0}} | f32[8,64] | 4096 | 2048 | 3-4 | sort(scores, numbers) | {op_name}
         1 | sorted{{1}} | s32[8,64] | 6144 | 2048 | 3-4 | sort(scores, numbers) | {op_name}
         1 | first     | {shape}   | 8192 | 2048 | 4-5 | {reader}(sorted{{1}}) | jit(f)/s @ f.py:4
+        {fetching}
         """,
     )
     program.stored.operations = operations_of_text(f"""HloModule jit_f

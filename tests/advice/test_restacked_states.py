@@ -6,6 +6,7 @@ import pytest
 
 from tests.advice.small_compilations import share_one_buffer_set
 from xlagraph.advice.causes.restacked_states import restacked_states
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.planned_program import Overwrite
 
 PARTS = (("t0", "n0"), ("t1", "n1"))
@@ -51,6 +52,85 @@ def test_an_array_of_new_parts_of_an_old_one_exists_twice(programs, write, take,
     expected = [["k", "n0", "n1", "t0", "t1"]] if found else []
     assert [sorted(str(row["value"]) for row in cause.rows) for cause in causes] == expected
     assert all("f.py:9 joins the new parts of" in str(cause.rows[0]["reason"]) for cause in causes)
+
+
+def test_parts_that_are_updated_in_other_bytes_exist_twice(programs):
+    program = programs(
+        """
+        0 | 8192  | parameter 0, shape |f32[2,1024]| at ShapeIndex {}
+        1 | 49152 | preallocated-temp
+        """,
+        """
+        0 | c     | f32[2,1024] | 0     | 8192  | 0-1 | parameter(0)
+        1 | k     | f32[2,1024] | 0     | 8192  | 1-4 | copy(c)
+        1 | t0    | f32[1,1024] | 8192  | 4096  | 2-5 | slice(k)
+        1 | t1    | f32[1,1024] | 12288 | 4096  | 2-5 | slice(k)
+        1 | m1    | f32[1,1024] | 16384 | 4096  | 3-6 | copy(t1)
+        1 | n0    | f32[1024]   | 20480 | 4096  | 5-7 | dynamic-update-slice(t0)
+        1 | n1    | f32[1024]   | 24576 | 4096  | 6-7 | dynamic-update-slice(m1)
+        1 | whole | f32[2,1024] | 28672 | 8192  | 7-8 | concatenate(n0, n1)
+        """,
+    )
+    (cause,) = restacked_states(program)
+    found = {row["value"] for row in cause.rows}
+    assert found == {"k", "t0", "t1", "m1", "n0", "n1"}
+
+
+FUSED = """HloModule m
+
+f {{
+  k = f32[2,8]{{1,0}} parameter(0)
+  o = f32[2,8]{{1,0}} parameter(2)
+  x = f32[1]{{0}} parameter(1)
+  z = s32[] constant(0)
+  s0 = f32[1,8]{{1,0}} slice(k), slice={{[0:1], [0:8]}}
+  b0 = f32[8]{{0}} bitcast(s0)
+  u0 = f32[8]{{0}} dynamic-update-slice(b0, x, z)
+  r0 = f32[1,8]{{1,0}} bitcast(u0)
+  s1 = f32[1,8]{{1,0}} slice({second}), slice={{[1:2], [0:8]}}
+  b1 = f32[8]{{0}} bitcast(s1)
+  u1 = f32[8]{{0}} {update}
+  r1 = f32[1,8]{{1,0}} bitcast(u1)
+  ROOT c = f32[2,8]{{1,0}} concatenate(r0, r1), dimensions={{0}}
+}}
+
+ENTRY e {{
+  k = f32[2,8]{{1,0}} parameter(0)
+  x = f32[1]{{0}} parameter(1)
+  o = f32[2,8]{{1,0}} parameter(2)
+  ROOT whole = f32[2,8]{{1,0}} fusion(k, x, o), kind=kLoop, calls=f
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("second", "update", "found"),
+    [
+        ("k", "dynamic-update-slice(b1, x, z)", ["k"]),
+        pytest.param("o", "dynamic-update-slice(b1, x, z)", [], id="parts of two arrays"),
+        pytest.param("k", "negate(b1)", [], id="a part is new"),
+    ],
+)
+def test_a_fusion_that_updates_all_parts_needs_a_copy_of_the_old_array(
+    programs, second, update, found
+):
+    program = programs(
+        """
+        0 | 64  | parameter 0, shape |f32[2,8]| at ShapeIndex {}
+        1 | 4   | parameter 1, shape |f32[1]| at ShapeIndex {}
+        2 | 64  | parameter 2, shape |f32[2,8]| at ShapeIndex {}
+        3 | 128 | preallocated-temp
+        """,
+        """
+        0 | c     | f32[2,8] | 0  | 64 | 0-3 | parameter(0)
+        1 | x     | f32[1]   | 0  | 4  | 0-3 | parameter(1)
+        2 | o     | f32[2,8] | 0  | 64 | 0-3 | parameter(2)
+        3 | k     | f32[2,8] | 0  | 64 | 1-2 | copy(c)
+        3 | whole | f32[2,8] | 64 | 64 | 2-3 | fusion(k, x, o)
+        """,
+    )
+    program.stored.operations = operations_of_text(FUSED.format(second=second, update=update))
+    assert [row["value"] for cause in restacked_states(program) for row in cause.rows] == found
 
 
 @pytest.mark.parametrize(
