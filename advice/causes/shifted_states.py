@@ -39,12 +39,16 @@ def shifted_states(program: PeakProgram) -> Iterator[Cause]:
     """Yield the arrays that a state becomes by moving all but a few of its rows."""
     found: list[tuple[StoredValue, str]] = []
     for name, known in program.instructions.items():
-        for value in program.made_by.get(name, ()) if known.computes_with("concatenate") else ():
+        joins = known.computes_with("concatenate") or known.computes_with("pad")
+        for value in program.made_by.get(name, ()) if joins else ():
             old = _moved(program, value)
             if old is not None:
-                line = place_name(program, name)
+                kept = [*_kept_rows(program, value)]
+                line = place_name(program, kept[0].name if kept else name)
                 reason = f"{line} moves nearly all rows of {_name(old)}"
-                found += [(each, reason) for each in _new_states(program, old, value)]
+                new = _new_states(program, old, value)
+                is_in_place = program.set_of(value) == program.set_of(old)
+                found += [(each, reason) for each in (*new, *(kept if new or is_in_place else ()))]
     if found:
         yield of_avoidable(
             program.compilation,
@@ -66,10 +70,13 @@ def _moved(program: PeakProgram, value: StoredValue) -> StoredValue | None:
         return None
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     same = [each for each in read if each.shape == value.shape]
+    for kept in _kept_rows(program, value):
+        same += (program.values[each] for each in program.read_by[kept.name])
     if len(same) != 1 or not _moves(program, value):
         return None
     readers = program.readers_of.get(same[0].value_id, ())
     others = {each for each in readers if program.instructions[each].opcode not in PASSING_ON}
+    others -= {each.name for each in _kept_rows(program, value)}
     return same[0] if all(_is_read_first(program, each, value) for each in others) else None
 
 
@@ -90,12 +97,44 @@ def _moves(program: PeakProgram, value: StoredValue) -> bool:
     fusion = program.operations.get(value.name)
     fused = () if fusion is None else program.fused_operations(fusion)
     inside = {each.name: each for each in fused}
+    if any(_pads_elsewhere(program, each, inside) for each in _kept_rows(program, value)):
+        return True
     for each in fused:
         if each.opcode != "concatenate":
             continue
         kept = [one.name for one in each.operands if _is_most(inside, one.name, each, value)]
         others = [one.name for one in each.operands if one.name not in kept]
         if kept and (_reads_others(inside, others, value) or _is_written_into(program, value)):
+            return True
+    return False
+
+
+def _kept_rows(program: PeakProgram, value: StoredValue) -> Iterator[StoredValue]:
+    """Yield slices of nearly all rows of an old state that make a new one, as a TPU stores them."""
+    for value_id in program.read_by.get(value.name, ()):
+        kept = program.values[value_id]
+        if program.instructions[kept.name].opcode == "slice":
+            (old,) = (program.values[each] for each in program.read_by[kept.name])
+            if old.shape == value.shape and _is_nearly_all(kept.dimensions, old.dimensions):
+                yield kept
+
+
+def _pads_elsewhere(
+    program: PeakProgram, kept: StoredValue, inside: Mapping[str, Operation]
+) -> bool:
+    """Return True if a fusion puts a slice at another place next to others: max(pad, pad)."""
+    start = program.operations[kept.name].numbers["slice"][::3]
+    for each in inside.values():
+        parts = [inside[one.name] for one in each.operands if each.opcode == "maximum"]
+        moved = [
+            part.name
+            for part in parts
+            if part.opcode == "pad"
+            and inside[part.operands[0].name].lengths == kept.dimensions
+            and part.numbers["padding"][::3] != start
+        ]
+        others = [part.name for part in parts if part.name not in moved]
+        if moved and _reads_others(inside, others, kept):
             return True
     return False
 
@@ -137,10 +176,13 @@ def _is_most(
     ):
         return False
     sizes = (whole, joined) if part is whole else (part, whole)
+    return _is_nearly_all(*(each.lengths for each in sizes))
+
+
+def _is_nearly_all(part: Sequence[int], whole: Sequence[int]) -> bool:
+    """Return True for a part of one dimension with most of its elements."""
     kept = [
-        Fraction(taken, length)
-        for taken, length in zip(*(each.lengths for each in sizes), strict=True)
-        if taken < length
+        Fraction(taken, length) for taken, length in zip(part, whole, strict=True) if taken < length
     ]
     return len(kept) == 1 and kept[0] >= _LEAST_KEPT
 

@@ -149,3 +149,54 @@ def test_an_array_that_is_returned_next_to_its_input_is_such_a_state(returning):
     program.stored.operations = operations_of_text(MODULE.replace("PARTS", "most, p1"))
     (cause,) = shifted_states(program)
     assert cause.labels == {"moved"}
+
+
+PADDED = """HloModule m
+
+fused {
+  p0 = f32[63,16]{1,0} parameter(0)
+  p1 = f32[1,16]{1,0} parameter(1)
+  least = f32[] constant(-inf)
+  zeros = f32[1,16]{1,0} broadcast(least), dimensions={}
+  most = f32[64,16]{1,0} pad(p0, least), padding=PLACEx0_0
+  new = f32[64,16]{1,0} pad(OTHER, least), padding=63_0x0_0
+  ROOT joined = f32[64,16]{1,0} maximum(most, new)
+}
+
+ENTRY e {
+  old = f32[64,16]{1,0} parameter(0)
+  row = f32[1,16]{1,0} parameter(1)
+  rest = f32[63,16]{1,0} slice(old), slice={[1:64], [0:16]}
+  ROOT next = f32[64,16]{1,0} fusion(rest, row), kind=kLoop, calls=fused
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "other", "is_state", "named"),
+    [
+        ("0_1", "p1", True, ["rest"]),
+        pytest.param("1_0", "p1", True, [], id="a row is replaced"),
+        pytest.param("0_1", "zeros", True, [], id="nothing new comes in"),
+        pytest.param("0_1", "p1", False, [], id="no state of the program"),
+    ],
+)
+def test_a_tpu_stores_the_rows_that_it_moves(programs, place, other, is_state, named):
+    program = programs(
+        ALLOCATIONS,
+        """
+        0 | old  | f32[64,16] | 0 | 4096 | 0-1 | parameter(0) | cache
+        1 | row  | f32[1,16]  | 0 | 64   | 0-3 | parameter(1) | row
+        2 | rest | f32[63,16] | 0 | 4032 | 1-2 | slice(old) | jit(f)/slice @ f.py:9
+        0 | next | f32[64,16] | 0 | 4096 | 2-3 | fusion(rest, row) | jit(f)/sum @ f.py:10
+        """,
+    )
+    fused = ("constant", "maximum", "pad")
+    program.instructions["next"] = program.instructions["next"]._replace(fused_opcodes=fused)
+    if is_state:
+        share_one_buffer_set(program, "old", "next")
+    text = PADDED.replace("PLACE", place).replace("OTHER", other)
+    program.stored.operations = operations_of_text(text)
+    rows = [row for cause in shifted_states(program) for row in cause.rows]
+    assert [row["value"] for row in rows] == named
+    assert {row["reason"] for row in rows} <= {"f.py:9 moves nearly all rows of cache"}
