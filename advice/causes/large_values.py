@@ -64,6 +64,8 @@ def idle_values(program: PeakProgram) -> Iterator[Cause]:
             continue
         if not program.is_alone(value) or _is_of_backward_pass(program, value):
             continue
+        if program.is_copy_of_input(value.label):
+            continue  # the compiler changes the layout
         found.append((value, reads[0]))
     if found:
         rows = tuple(

@@ -28,6 +28,12 @@ _REWRITTEN_INPUTS: Final[Remedies] = {
     "tensorflow": "Make it a loop variable, and write part i with tf.tensor_scatter_nd_update.",
     "pytorch": "Make it a carry of torch_xla.experimental.scan, and write part i in place.",
 }
+_REWRITTEN_ON_TPU: Final[Remedies] = {
+    **_REWRITTEN_INPUTS,
+    "jax": "Pass it in the carry of jax.lax.scan instead of xs, scan over jnp.arange(n), change a"
+    " copy of part i of the carry, and write that with carry.at[i].set(part). A write of less may"
+    " make the compiler store the whole carry in another layout.",
+}
 
 
 def handed_on(program: PeakProgram, value_ids: Collection[int]) -> frozenset[int]:
@@ -155,7 +161,7 @@ def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
             ChangeKind.WITHOUT,
             Remove.of(program.compilation, removed),
             tuple(rows),
-            _REWRITTEN_INPUTS,
+            _REWRITTEN_ON_TPU if program.compilation.is_tpu else _REWRITTEN_INPUTS,
             is_exact=True,
             likelihood=1.0,
         )

@@ -10,6 +10,7 @@ from xlagraph.advice.causes.reduction_steps import readers_without_steps
 from xlagraph.hlo.descriptor_sets import ProtobufMissing
 from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.metadata import makes_every_op
+from xlagraph.hlo.op_names import primitive
 from xlagraph.hlo.opcodes import COPYING, FORWARDING
 from xlagraph.planner.compilation.plannable_compilation import (
     PlannableCompilation,
@@ -21,7 +22,7 @@ from xlagraph.planner.compilation.stored_compilation import StoredCompilation
 from xlagraph.planner.dimensions.inlined_calls import without_calls
 from xlagraph.planner.dimensions.module_operations import ModuleOperations, Operation
 from xlagraph.planner.edits.live_orders import LiveOrders, live_orders
-from xlagraph.planner.edits.loop_stacks import MOVED_ELEMENTS, loop_stacks
+from xlagraph.planner.edits.loop_stacks import MOVED_ELEMENTS, SAME_ELEMENTS, loop_stacks
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.schedules import Schedule, recomputes_early
 from xlagraph.planner.orders.schedulable import SchedulableProgram
@@ -229,7 +230,11 @@ class PeakProgram:
     def is_copy_of_input(self, label: str) -> bool:
         """Return True for a copy of an input, which recomputing does not free."""
         value = self.by_label[label]
-        if (planned := self.planned(value)) is not None and planned.is_copy and planned.operands:
+        planned, maker = self.planned(value), self.instructions.get(value.name)
+        # a GPU changes the layout in a fusion, which has the op name of the loop that reads it
+        moves = maker is not None and maker.computes_only(SAME_ELEMENTS)
+        is_for_loop = moves and primitive(value.op_name) == "while"
+        if planned is not None and planned.operands and (planned.is_copy or is_for_loop):
             return self.program.by_id[planned.operands[0]].is_stored
         is_moved = value.attributed_op_name in self._names_of_inputs
         return is_moved and self.stack_of(value) is None

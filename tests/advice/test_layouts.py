@@ -92,3 +92,24 @@ def test_the_state_of_a_loop_is_an_input_only_if_no_iteration_changes_it(
     share_one_buffer_set(program, "first", "w{0}", "next")
     rows = [row["value"] for cause in copies_in_other_layouts(program) for row in cause.rows]
     assert rows == (["copy"] if is_named else [])
+
+
+@pytest.mark.parametrize(
+    ("op", "fused", "is_copy"),
+    [
+        ("jit(f)/while", ("transpose",), True),
+        pytest.param("jit(f)/transpose", ("transpose",), False, id="the program transposes it"),
+        pytest.param("jit(f)/while", ("multiply", "transpose"), False, id="computed"),
+    ],
+)
+def test_a_gpu_changes_the_layout_of_what_a_loop_reads_in_a_fusion(programs, op, fused, is_copy):
+    program = programs(
+        "0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {}\n1 | 8192 | preallocated-temp",
+        f"""
+        0 | x    | f32[64,16] | 0    | 4096 | 0-2 | parameter(0)
+        1 | read | f32[16,64] | 0    | 4096 | 1-3 | fusion(x) | {op}
+        1 | last | f32[16,64] | 4096 | 4096 | 2-3 | negate(read)
+        """,
+    )
+    program.instructions["read"] = program.instructions["read"]._replace(fused_opcodes=fused)
+    assert program.is_copy_of_input("read") == is_copy
