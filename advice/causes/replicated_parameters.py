@@ -3,7 +3,7 @@
 import math
 import operator
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final, cast
 
@@ -56,15 +56,18 @@ _REPLICATED_STATE: Final[Remedies] = {
 
 
 def replicated_parameters(
-    program: PeakProgram, rows: Sequence[Mapping[str, Cell]]
+    program: PeakProgram, rows: Sequence[Mapping[str, Cell]], explained: Container[str]
 ) -> Iterator[Cause]:
-    """Yield a cause for the replicated parameters in the rows of waste/gathered."""
+    """Yield a cause for the replicated parameters in the rows of waste/gathered.
+
+    Those that other findings explain, by their labels, are left out.
+    """
     found = []
     factors: dict[str, Fraction] = {}
     for row in rows:
         value = program.by_label.get(str(row["value"]))
         devices = cast("int | None", row["devices"]) or 1
-        if value is None or _parts(row) != 1 or devices < 2:
+        if value is None or value.label in explained or _parts(row) != 1 or devices < 2:
             continue
         found.append(evidence_row(value, f"replicated on each of {devices} devices"))
         factors[value.label] = Fraction(1, devices)

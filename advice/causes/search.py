@@ -88,8 +88,11 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
         answers.get("lifetime/kept-for-backward", ()),
         knows_merged=bool(answers.get("lifetime/not-recomputed")),
     )
-    yield from replicated_parameters(program, answers.get("waste/gathered", ()))
-    yield from replicated_state(program, answers.get(INPUTS_OF_DEVICES, ()))
+    explained = set[str]()
+    for cause in replicated_state(program, answers.get(INPUTS_OF_DEVICES, ())):
+        explained |= cause.labels
+        yield cause
+    yield from replicated_parameters(program, answers.get("waste/gathered", ()), explained)
     yield from replicated_batch(program, answers.get(INPUTS_OF_DEVICES, ()))
     yield from gathered_batches(program, answers.get(INPUTS_OF_DEVICES, ()))
     yield from causes_of_values(program)

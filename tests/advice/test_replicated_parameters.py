@@ -23,10 +23,11 @@ def test_a_replicated_parameter_needs_a_constraint_on_activations_too(programs):
         "0 | w | s8[4096] | 0 | 4096 | 0-1 | parameter(0)",
     )
     row: dict[str, Cell] = {"value": "w", "devices": 8, "sharding": "{replicated}"}
-    (cause,) = replicated_parameters(program, [row])
+    (cause,) = replicated_parameters(program, [row], ())
     assert changed(cause).kept_by_label == {"w": Fraction(1, 8)}
     assert "with_sharding_constraint" in cause.remedies["jax"]
-    assert not list(replicated_parameters(program, [{**row, "sharding": None}]))
+    assert not list(replicated_parameters(program, [{**row, "sharding": None}], ()))
+    assert not list(replicated_parameters(program, [row], cause.labels))
 
 
 @pytest.mark.parametrize(
