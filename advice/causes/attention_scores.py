@@ -22,7 +22,8 @@ from xlagraph.hlo.op_names import is_recomputed
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import stacks_of
 
-_LEAST_KEYS: Final = 512
+_LEAST_KEYS: Final = 192
+"""Fewest keys: of fewer, a loop over blocks of queries keeps about as much as it saves."""
 
 _ATTENTION_SCORES: Final[Remedies] = {
     "jax": "Call a kernel that stores no scores: jax.nn.dot_product_attention(q, k, v,"

@@ -80,7 +80,11 @@ def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
         if is_marked and value.value_id not in marked and _is_example_gradient(program, value):
             alike = _of_equal_shape(program, value)
             copied = _of_equal_shape(program, value, _HANDED_ON - COPYING)
-            is_other = _is_data(program, copied) or _is_of_rows(program, value, alike)
+            is_other = (
+                _is_data(program, copied)
+                or _is_repeated(program, copied)
+                or _is_of_rows(program, value, alike)
+            )
             marked |= set() if is_other else alike
         if value.value_id not in seen:
             connected = _of_equal_shape(program, value)
@@ -245,6 +249,21 @@ def _is_data(program: PeakProgram, value_ids: Collection[int]) -> bool:
         for value_id in value_ids
         for name in program.readers_of.get(value_id, ())
         for opcode in _DATA
+    )
+
+
+def _is_repeated(program: PeakProgram, value_ids: Collection[int]) -> bool:
+    """Return True if the rows of each example read values: parameters that a loop trains for it."""
+    return any(
+        not program.computes_with(name, "dynamic-update-slice")
+        and any(
+            each.dimensions[:1] == value.dimensions[:1]
+            and prod(each.dimensions) > prod(value.dimensions)
+            for each in made
+        )
+        for value in map(program.values.__getitem__, value_ids)
+        for name in program.readers_of.get(value.value_id, ())
+        if len(made := program.made_by.get(name, ())) == 1
     )
 
 

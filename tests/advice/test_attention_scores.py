@@ -59,6 +59,10 @@ def test_scores_are_products_of_computed_arrays_whose_softmax_a_product_reads(pr
     assert set(cause.edit.kept_by_label.values()) == {Fraction(1, 8)}
 
 
+def test_scores_of_a_few_hundred_keys_are_large_next_to_what_makes_them(programs):
+    assert len(attention(programs, keys=200)) == 1
+
+
 @pytest.mark.parametrize(("scope", "is_named"), [("rematted_computation/", True), ("", False)])
 def test_scores_may_be_stored_only_where_a_checkpoint_recomputes_them(programs, scope, is_named):
     assert bool(attention(programs, op=f"transpose(jvp())/{scope}dot")) == is_named
@@ -67,7 +71,7 @@ def test_scores_may_be_stored_only_where_a_checkpoint_recomputes_them(programs, 
 @pytest.mark.parametrize(
     "changed",
     [
-        {"keys": 256},
+        {"keys": 128},
         {"made": "add(queries, keys)"},
         {"read": "tanh(exp)"},  # no product sums over the keys
         {"out": "s8[1000,16]"},

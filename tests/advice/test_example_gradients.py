@@ -130,6 +130,25 @@ def test_a_field_of_each_example_of_which_parts_are_read_is_no_gradient(programs
     assert found == expected
 
 
+@pytest.mark.parametrize(("made", "expected"), [("s8[8,32,32]", ["g"]), ("s8[8,4,32,32]", [])])
+def test_parameters_that_each_example_trains_for_its_rows_are_no_gradient(programs, made, expected):
+    size = 32768 if "4" in made else 8192
+    program = programs(
+        f"""
+        0 | 1024 | parameter 0, shape |s8[32,32]| at ShapeIndex {{}}
+        1 | {8448 + size} | preallocated-temp
+        """,
+        f"""
+        0 | w | s8[32,32]   | 0    | 1024 | 0-4 | parameter(0)
+        1 | a | s8[8,32]    | 8192 | 256  | 1-2 | fusion(w) | jit(f)/vmap(jvp())/tanh
+        1 | g | s8[8,32,32] | 0    | 8192 | 2-4 | fusion(a) | jit(f)/vmap(transpose(jvp()))/dot
+        1 | y | {made} | 8448 | {size} | 3-4 | fusion(g) | jit(f)/vmap()/add
+        """,
+    )
+    found = [row["value"] for cause in per_example_gradients(program) for row in cause.rows]
+    assert found[:1] == expected
+
+
 @pytest.mark.parametrize(("rows", "expected"), [("s8[8,1024]", ["g"]), ("s8[256,32]", [])])
 def test_directions_of_each_example_that_a_product_reads_are_no_gradient(programs, rows, expected):
     program = programs(
