@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from xlagraph.comparison.called_functions import OF
-from xlagraph.comparison.edited_lines import COMMON
 from xlagraph.comparison.held_values import place
-from xlagraph.comparison.own_lines import TAKING
+from xlagraph.comparison.own_lines import COMMON, TAKING
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
 from xlagraph.comparison.repeated_ops import PRODUCTS
 
