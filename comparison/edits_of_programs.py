@@ -5,6 +5,7 @@ from typing import Final
 
 from xlagraph.comparison.called_functions import OF
 from xlagraph.comparison.held_values import place
+from xlagraph.comparison.more_layers import LAYERS
 from xlagraph.comparison.own_lines import COMMON, TAKING
 from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import PRODUCTS
@@ -177,9 +178,9 @@ def called(reasons: Sequence[Reason]) -> tuple[list[Reason], list[Reason]]:
 
     Functions that make few of the ops that only one program has follow from what makes the others.
     """
-    functions, ops = (
+    layers, functions, ops = (
         [each for each in reasons if each.subject == Subject(ReasonKind.CALLED, before)]
-        for before in ("", "ops")
+        for before in (LAYERS, "", "ops")
     )
     if functions and ops:
         few, many = functions[0], ops[0]
@@ -187,7 +188,7 @@ def called(reasons: Sequence[Reason]) -> tuple[list[Reason], list[Reason]]:
         least = _LEAST_SHARE_OF_OPS * (many.count_a + many.count_b)
         if is_of_one and few.count_a + few.count_b < least:
             return ops, ops
-    return functions, ops
+    return functions or layers, ops
 
 
 def is_called_elsewhere(functions: Reason, edited: Reason) -> bool:
