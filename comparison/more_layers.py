@@ -54,5 +54,5 @@ def _scopes(side: Reserved) -> set[str]:
 def more_layers_text(gone: set[str], new: set[str]) -> str:
     """Return the layers, those of which most are more or fewer first."""
     found = sorted(gone or new, key=lambda each: (-int(each.partition(" ")[0]), each))
-    more = f" and {len(found) - _MOST} other classes" if len(found) > _MOST else ""
+    more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
     return f"{'fewer' if gone else 'more'} layers: {', '.join(found[:_MOST])}{more}"
