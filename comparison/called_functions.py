@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 from xlagraph.comparison.argument_names import folded, pattern
 from xlagraph.comparison.held_values import Reserved, place
 from xlagraph.comparison.mentions import CallStack, Function
+from xlagraph.comparison.more_layers import LAYERS, more_layers_text, name_more_layers
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind
 from xlagraph.hlo.metadata import StackFrame, from_packages, is_installed
 from xlagraph.hlo.op_names import NAMES_OF_INPUTS, OF_PYTORCH, scope_names
@@ -51,6 +52,7 @@ def name_called(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None
     """Name functions that only one program calls, and ops that only one has, without bytes."""
     _name_functions(sides, reasons)
     _name_ops(sides, reasons)
+    name_more_layers(sides, reasons)
 
 
 def _name_functions(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
@@ -225,6 +227,8 @@ def _names(functions: Set[Function], of_both: Set[str]) -> set[str]:
 
 def called_text(reason: Reason) -> str:
     """Return which functions make instructions, and which ones they replace."""
+    if reason.subject.before == LAYERS:
+        return more_layers_text(reason.scopes, reason.inputs)
     if reason.subject.before:
         return _of_ops(reason)
     gone, new = map(_listed, (reason.scopes, reason.inputs))

@@ -23,12 +23,14 @@ from xlagraph.comparison.called_functions import MOVING
 from xlagraph.comparison.held_values import Reserved, place
 from xlagraph.comparison.loop_texts import turns
 from xlagraph.comparison.own_lines import (
+    COMMON,
     COMPARING,
     OwnFunction,
     OwnItem,
     OwnLine,
     OwnLines,
     OwnPath,
+    is_in_gradient,
     last_name,
     own_lines,
 )
@@ -39,13 +41,6 @@ from xlagraph.presentation.byte_sizes import counted
 
 _MOST_LINES: Final = 3
 """Maximum number of lines whose gradients are named."""
-COMMON: Final = frozenset(
-    (
-        "abs", "add", "and", "div", "eq", "ge", "gt", "integer_pow", "is_finite", "le", "lt", "max",
-        "min", "mul", "ne", "not", "or", "reduce_max", "reduce_min", "reduce_sum", "sub",
-    )
-)  # fmt: skip
-"""Primitives that many functions have, so that others say more."""
 
 
 class _Difference(NamedTuple):
@@ -112,7 +107,14 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
     for side, word in ((1, "new"), (0, "gone")):
         more, less = backward[side], backward[1 - side]
         of_one = [
-            pair for pair in pairs if pair[side] in more.items and pair[1 - side] not in less.items
+            pair
+            for pair in pairs
+            if pair[side] in more.items
+            and pair[1 - side] not in less.items
+            and not any(
+                is_in_gradient(line, *passes)
+                for line, *passes in zip(pair, forward, backward, strict=True)
+            )
         ]
         paths = {more.paths[pair[side]]: pair[side] for pair in of_one}
         # what calls a function of which this is said follows from it

@@ -4,16 +4,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from xlagraph.comparison.called_functions import OF
-from xlagraph.comparison.edited_lines import COMMON
 from xlagraph.comparison.held_values import place
-from xlagraph.comparison.own_lines import TAKING
-from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind
+from xlagraph.comparison.more_layers import LAYERS
+from xlagraph.comparison.own_lines import COMMON, TAKING
+from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import PRODUCTS
 
 LEAST_SHARE: Final = 0.01
 """Minimum share of the growth for a sentence."""
 LEAST_SHARE_OF_ALL: Final = 0.001
 """Minimum share of the reserved bytes for a sentence."""
+_LEAST_SHARE_OF_OPS: Final = 0.1
+"""Share of the ops that only one program has with which functions say more than these."""
 _LEAST_SHARE_OF_CHANGE: Final = 0.1
 """Share of the growth with which a change of the program precedes larger consequences."""
 LEAST_OF_CODE: Final = 5
@@ -129,7 +131,7 @@ def is_known_edit(reason: Reason) -> bool:
     """Return True for what someone edits, whatever its bytes."""
     is_of_inputs = bool(reason.input_count or reason.input_example)
     kind = reason.subject.kind
-    return kind in _ALWAYS or (kind in _OF_INPUTS and is_of_inputs)
+    return kind in _ALWAYS or (kind in _OF_INPUTS and (is_of_inputs or bool(reason.turns)))
 
 
 def are_reshaped_outputs(reason: Reason, explaining: Sequence[Reason]) -> bool:
@@ -169,6 +171,24 @@ def says_more(reason: Reason, called: Reason) -> bool:
     names = {name.partition(OF)[0] for name in called.scopes | called.inputs}
     is_named = names <= reason.scopes | reason.inputs
     return is_named and not called.is_replacement and bool(reason.scopes and reason.inputs)
+
+
+def called(reasons: Sequence[Reason]) -> tuple[list[Reason], list[Reason]]:
+    """Return the functions, and the ops, of which only one program has some or which differ.
+
+    Functions that make few of the ops that only one program has follow from what makes the others.
+    """
+    layers, functions, ops = (
+        [each for each in reasons if each.subject == Subject(ReasonKind.CALLED, before)]
+        for before in (LAYERS, "", "ops")
+    )
+    if functions and ops:
+        few, many = functions[0], ops[0]
+        is_of_one = 0 in (few.count_a + many.count_a, few.count_b + many.count_b)
+        least = _LEAST_SHARE_OF_OPS * (many.count_a + many.count_b)
+        if is_of_one and few.count_a + few.count_b < least:
+            return ops, ops
+    return functions or layers, ops
 
 
 def is_called_elsewhere(functions: Reason, edited: Reason) -> bool:

@@ -23,8 +23,14 @@ from xlagraph.hlo.op_names import (
 _BACKWARD: Final = "the backward pass"
 GRADIENT_OF_GRADIENT: Final = re.compile(r"jvp\((?:vmap\()*transpose\((?:vmap\()*jvp\(")
 """Part of the op names of second derivatives."""
+_OF_CUSTOM: Final = "gradients in a custom backward pass"
+_IN_FORWARD: Final = re.compile(
+    r"(?<!transpose\()(?<!transpose\(vmap\()" + GRADIENT_OF_GRADIENT.pattern
+)
+"""Part of the op names of a gradient that a forward pass takes, unlike `jax.custom_vjp`."""
 TRANSFORMATIONS: Final[Mapping[str, re.Pattern[str]]] = {
     _BACKWARD: re.compile(r"transpose\((?:vmap\()*jvp\(|gradient_tape/"),
+    _OF_CUSTOM: re.compile(r"transpose\((?:vmap\()*" + GRADIENT_OF_GRADIENT.pattern),
     # also of a Hessian, which is a gradient for many directions at once
     "the gradient of a gradient": GRADIENT_OF_GRADIENT,
     # of a gradient that the forward pass of both programs has
@@ -47,6 +53,7 @@ _MARKS_OF_BOTH: Final[Mapping[str, re.Pattern[str]]] = {
 """Parts of op names that both programs must have."""
 _LEAST_SHARES: Final[Mapping[str, float]] = {
     _BACKWARD: 0.05,
+    _OF_CUSTOM: 0.0,
     "the gradient of a gradient": 0.0,
     "the backward pass of a gradient": 0.0,
 }
@@ -124,7 +131,10 @@ def _transformation_of_one(less: Reserved, more: Reserved, *, is_new: bool) -> R
         return None
     for name, mark in TRANSFORMATIONS.items():
         of_both = _MARKS_OF_BOTH.get(name)
-        is_other = of_both and not (less.mentions.has(of_both) and more.mentions.has(of_both))
+        is_other = of_both is not None and not (
+            less.mentions.has(of_both) and more.mentions.has(of_both)
+        )
+        is_other |= name == _OF_CUSTOM and more.mentions.has(_IN_FORWARD)
         if is_other or less.mentions.has(_OTHER_MARKS.get(name, mark)):
             continue
 

@@ -14,6 +14,13 @@ from xlagraph.comparison.called_functions import LOCALS, MOVING, outermost
 from xlagraph.hlo.metadata import StackFrame, is_installed
 from xlagraph.hlo.op_names import OF_ANY_LOOP, is_backward, is_recomputed, scope_names
 
+COMMON: Final = frozenset(
+    (
+        "abs", "add", "and", "div", "eq", "ge", "gt", "integer_pow", "is_finite", "le", "lt", "max",
+        "min", "mul", "ne", "not", "or", "reduce_max", "reduce_min", "reduce_sum", "sub",
+    )
+)  # fmt: skip
+"""Primitives that many functions have, so that others say more."""
 COMPARING: Final = frozenset(("and", "eq", "ge", "gt", "is_finite", "le", "lt", "ne", "not", "or"))
 """Primitives of conditions, which a function may compute for its backward pass alone."""
 _OF_LOOPS: Final = frozenset(("dynamic_index_in_dim", "dynamic_update_index_in_dim"))
@@ -121,6 +128,19 @@ def own_lines(
                 lines.add(frame, path, item, calls)
                 calls |= {(_function(frame), item)}
     return lines
+
+
+def is_in_gradient(line: OwnLine, forward: OwnLines, backward: OwnLines) -> bool:
+    """Return True if a line that calls another one computes gradients by a function of its own.
+
+    JAX puts what the backward pass of `jax.custom_vjp` calls at the call, so not all is seen.
+    """
+    path = forward.paths.get(line, ())
+    return any(
+        not COMMON.issuperset({*backward.done(caller)} - {*forward.done(caller)})
+        for caller, of_caller in backward.paths.items()
+        if len(of_caller) < len(path) and path[: len(of_caller)] == of_caller
+    )
 
 
 def _item(site: CallSite, at: int, *, of_moves: bool) -> str | None:

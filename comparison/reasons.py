@@ -46,7 +46,8 @@ class ReasonKind(StrEnum):
     Without bytes: it only names what is new in a program that other reasons describe."""
     CALLED = "called"
     """Functions of installed packages that only one program calls, and those that they replace,
-    or else scopes and primitives that only one has. Without bytes."""
+    or else layers of which one has more, or scopes and primitives that only one has. Without
+    bytes."""
     EDITED = "edited"
     """Lines of the program's own functions that call or compute something in one program only, or
     of which only one computes the gradients. Without bytes."""

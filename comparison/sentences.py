@@ -11,6 +11,7 @@ from xlagraph.comparison.edits_of_programs import (
     LEAST_SHARE,
     LEAST_SHARE_OF_ALL,
     are_reshaped_outputs,
+    called,
     explains,
     is_called_elsewhere,
     is_edit,
@@ -33,7 +34,7 @@ from xlagraph.comparison.edits_of_programs import (
 from xlagraph.comparison.groups import By
 from xlagraph.comparison.new_code import OF_GRADIENTS, TRANSFORMATIONS
 from xlagraph.comparison.reason_texts import reason_text
-from xlagraph.comparison.reasons import CONSEQUENCES, MORE, Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import CONSEQUENCES, MORE, Reason, ReasonKind
 from xlagraph.comparison.repeated_ops import PRODUCTS
 from xlagraph.presentation.byte_sizes import signed_bytes
 
@@ -150,10 +151,10 @@ def sentences_of(
     found = [_sentence(reason, names) for reason in told]
     if told and (code := told[0].code) and not told[0].cause_remains:
         # another function says more than its files, or a transformation that both programs have
-        called = [each for each in reasons if each.subject == Subject(ReasonKind.CALLED)]
+        functions, _ = called(reasons)
         is_named = code.is_only_one_side and not code.scopes.isdisjoint(TRANSFORMATIONS)
-        if called and called[0].is_replacement and not is_named:
-            found.insert(0, _sentence(called[0], names))
+        if functions and functions[0].is_replacement and not is_named:
+            found.insert(0, _sentence(functions[0], names))
     elif told and not is_silent:
         for place, reason in _of_no_bytes(told[0], explaining, reasons, is_same=is_same):
             kinds = reason.subject.kind, told[0].subject.kind
@@ -181,10 +182,7 @@ def _of_no_bytes(
     if loops and first.cause_remains:  # another loop says more than what is less than before
         return [(0, loops[0])]
     code = [] if first.cause else _of_code(first, explaining, reasons)
-    functions, ops = (
-        [each for each in reasons if each.subject == Subject(ReasonKind.CALLED, before)]
-        for before in ("", "ops")
-    )
+    functions, ops = called(reasons)
     edited = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
     kind = first.subject.kind
     if edited and any(is_of_few_ops(reason) for _, reason in code):
@@ -212,18 +210,18 @@ def _of_no_bytes(
         if above in gradients or (is_again and (not functions or above.subject.after == word)):
             return code
     is_of_lines = _is_generic(first) or (kind in _OF_LINES and not first.cause)
-    # the sizes of values follow from a line, unless those of an input or a loop differ
+    # sizes follow from a line, unless those of an input or a loop differ; so do new parameters
     is_own_size = kind is ReasonKind.SIZE and not (first.input_example or first.turns)
     is_of_lines |= is_own_size and bool(edited) and may_resize(edited[0], first)
-    # new parameters follow from the line of their layer
     is_of_lines |= kind is ReasonKind.INPUTS and any(map(is_telling, edited))
     is_code = above is None or above.subject.kind is ReasonKind.NEW_CODE
-    is_edited_line = bool(edited) and is_of_lines and is_code
+    # a line may say the loop, too
+    is_edited_line = bool(edited) and is_of_lines and (is_code or bool(edited[0].turns))
     is_less = bool(functions) and not is_same and is_of_less(functions[0], first)
     is_less |= bool(functions and edited) and says_more(edited[0], functions[0])
     if functions and not (is_edited_line and is_less):
         follows = bool(first.cause and edited) and is_called_elsewhere(functions[0], edited[0])
-        called = gradients or (edited if follows else functions)
+        instead = gradients or (edited if follows else functions)
         # a part with more inputs than ops says more
         is_part = kind is ReasonKind.REPEATED and first.input_count > max(
             functions[0].count_a, functions[0].count_b
@@ -231,7 +229,7 @@ def _of_no_bytes(
         is_replaced = functions[0].is_replacement and first.input_example is None
         is_edited = kind in _EDITED and not is_replaced
         is_explained = bool(first.cause) and kind not in INDIRECT
-        return [(1 if is_explained or is_edited or is_part else 0, called[0])]
+        return [(1 if is_explained or is_edited or is_part else 0, instead[0])]
     if is_edited_line or (first.cause and edited and is_telling(edited[0])):
         return [(0 if is_edited_line else 1, edited[0])]
     is_generic = kind is not ReasonKind.COPIES and _is_generic(first)

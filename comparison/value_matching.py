@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import name_steps, pattern
 from xlagraph.comparison.held_values import HeldValue
+from xlagraph.comparison.renumbered_scopes import key_of_renumbered
 from xlagraph.comparison.size_changes import (
     InputSizes,
     differ_in_one_factor,
@@ -156,12 +157,13 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
         pairs += found
     holding_a, idle_a = _partition(left_a)
     holding_b, idle_b = _partition(left_b)
-    for key in (*_SAME_SHAPE, *_OTHER_TYPE):
+    of_same_shape = (*_SAME_SHAPE, *_OTHER_TYPE, key_of_renumbered(a, b))
+    for key in of_same_shape:
         found, holding_a, holding_b = _match_by(key, holding_a, holding_b)
         pairs += found
     left_a = sorted((*holding_a, *idle_a), key=_place)
     left_b = sorted((*holding_b, *idle_b), key=_place)
-    for key in (*_SAME_SHAPE, *_OTHER_TYPE):
+    for key in of_same_shape:
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
     sizes.learn_most_frequent(_pairs_in_order(left_a, left_b))

@@ -45,7 +45,7 @@ _LONGEST: Final = 1000
 """Most characters of a scope: a name of one megabyte could have gigabytes of scopes."""
 _KEYS: Final = re.compile(r"[\[.]")
 _OP_NUMBER: Final = re.compile(r"_\d+(?=/|$)")
-_OF_LINEN: Final = re.compile(r"^Checkpoint(?=[A-Z])")
+_OF_LINEN: Final = re.compile(r"(?:^|(?<='))Checkpoint(?=[A-Z])")
 _WRAPPED: Final = re.compile(r"[A-Za-z_]\w*\((?P<inner>.*)\)", re.DOTALL)
 _FUNCTION: Final = re.compile(r"(?:jit|pjit|pmap|xmap)\(.*\)", re.DOTALL)
 _OTHER_VERSIONS: Final = (

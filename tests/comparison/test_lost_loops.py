@@ -4,6 +4,7 @@ from tests.comparison.test_explaining import LOOP, VALUE
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import Reserved
 from xlagraph.comparison.reason_texts import reason_text
+from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
 from xlagraph.comparison.sentences import sentences_of
 
 INNER = f"{LOOP}/checkpoint/rematted_computation/while/body/closed_call"
@@ -109,3 +110,31 @@ def test_values_of_another_loop_and_of_none_in_a_new_loop_are_one_reason():
     )
     assert found.growth_bytes == 11 * (16 - 64)
     assert not any(each.growth_bytes for each in others)
+
+
+def test_a_loop_that_is_gone_precedes_the_stacks_that_it_no_longer_makes():
+    loop = Reason(Subject(ReasonKind.SIZE), 48, 3, 3, turns={(4, 0)})
+    stacks = Reason(Subject(ReasonKind.STACKED), -116, 8, 0, largest=(VALUE, None))
+    first, second = sentences_of([stacks, loop], ("a", "b"), (1000, 932))
+    assert first.text.startswith("a loop of 4 iterations is gone")
+    assert second.growth_bytes == -116
+
+
+def test_a_line_that_says_a_lost_loop_and_what_it_calls_instead_precedes_the_loop_alone():
+    turns = Reason(Subject(ReasonKind.TURNS), turns={(4, 0)}, scopes={"train.py:9"})
+    edited = Reason(Subject(ReasonKind.EDITED), turns={(4, 0)}, labels={"train.py:9 (model)"})
+    edited.scopes, edited.inputs = {"forward"}, {"reversible"}
+    peak = Reason(Subject(ReasonKind.PEAK), 400, 1, 1)
+    first, _ = sentences_of([peak, turns, edited], ("a", "b"), (1000, 1400))
+    assert first.text == (
+        "train.py:9 (model): a loop of 4 iterations is gone, with reversible instead of forward"
+    )
+
+
+def test_functions_that_make_few_of_the_new_ops_follow_from_what_makes_the_others():
+    inputs = Reason(Subject(ReasonKind.INPUTS), 64, 0, 8, inputs={"state[*]"})
+    ops = Reason(Subject(ReasonKind.CALLED, "ops"), 0, 0, 800, inputs={"cond"})
+    for count, text in ((19, "800 ops of cond"), (190, "190 ops made by f of keras")):
+        functions = Reason(Subject(ReasonKind.CALLED), 0, 0, count, inputs={"f of keras"})
+        first, _ = sentences_of([inputs, functions, ops], ("a", "b"), (1000, 1064))
+        assert first.text == f"{text}, none before"

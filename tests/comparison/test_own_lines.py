@@ -110,3 +110,9 @@ def test_values_in_fewer_loops_follow_from_inputs_that_are_gone():
     reasons = [looped, inputs, constants]
     texts = [each.text for each in sentences_of(reasons, ("a", "b"), (16384, 16384))]
     assert texts[0].startswith("1 input is gone")
+
+
+def test_gradients_of_a_function_of_ones_own_say_nothing_of_the_lines_below_its_call():
+    """What the backward pass of `jax.custom_vjp` calls has the call stack of the call alone."""
+    ops = ["step:9 model:3 f:7 jvp()/tanh", "step:9 model:3 transpose(jvp(jvp()))/sin"]
+    assert told([*ops, "step:9 model:3 f:7 transpose(jvp())/dot_general"], ops) == []

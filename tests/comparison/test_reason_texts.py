@@ -209,7 +209,7 @@ def test_the_last_of_more_layers_is_at_another_place_and_of_no_other_size():
         return [each for layer in layers for each in layer]
 
     texts = [text for text, _ in lines(program(8, 8, 2), program(8, 8, 8, 2))]
-    assert texts[0].startswith("p['l_3'] new, with 1 input of a repeated part and 2 values")
+    assert texts[0].startswith("p['l_3'] new, with 1 input of a repeated part and 1 value")
     assert not any("now: " in text for text in texts)
 
 
