@@ -19,13 +19,15 @@ def input_of(
     *,
     gathered: bool = False,
     sliced: bool = False,
+    converted: bool = True,
 ) -> StoredValue | None:
     """Return the input or constant that a value is, or a copy of; None if it is computed.
 
     With ``gathered`` the value may be the whole of which the input is this device's part, with
-    ``sliced`` a part of the input.
+    ``sliced`` a part of the input. Unless ``converted``, its elements must keep their type.
     """
     passing = MOVED_ELEMENTS | (GATHERING if gathered else set()) | (SLICING if sliced else set())
+    passing -= set() if converted else {"convert"}
     waiting, seen = [value.value_id], set[int]()
     while waiting:
         each = waiting.pop()

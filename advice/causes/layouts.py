@@ -42,7 +42,8 @@ def copies_in_other_layouts(program: PeakProgram) -> Iterator[Cause]:
     """Yield the inputs that are read only through a copy in another layout.
 
     The copy of an input that is not donated counts only if nothing is written into it. Inputs whose
-    copies are in another memory space change their layout too.
+    copies are in another memory space change their layout too. Elements that were rounded to a
+    narrower type on the way are no longer those of the input.
     """
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     found = [
@@ -81,7 +82,7 @@ def _copy(program: PeakProgram, value: StoredValue) -> tuple[StoredValue, Stored
     members = program.members_of(value)
     for member in members:
         copy = program.values[member.value_id]
-        given = input_of(program, copy) if _is_reordered(program, copy) else None
+        given = input_of(program, copy, converted=False) if _is_reordered(program, copy) else None
         if (
             given is not None
             and given.value_id in program.compilation.parameters

@@ -19,6 +19,7 @@ def cache(programs, *, copied="transpose(cache)", copy="f32[64,32]{1,0}", donate
         f"""
         0 | cache | f32[32,64]{{1,0}} | 0    | 8192 | 0-5 | parameter(0)
         1 | token | f32[64]{{0}}      | 0    | 256  | 0-5 | parameter(1)
+        2 | rounded | bf16[32,64]{{1,0}} | 4096 | 4096 | 0-1 | convert(cache)
         2 | copy  | {copy}            | 0    | 8192 | 1-3 | {copied}
         2 | new   | f32[64,32]{{1,0}} | 0    | 8192 | 3-4 | fusion(copy) | jit(f)/update @ f.py:7
         2 | out   | f32[64]{{0}}      | 8192 | 256  | 4-5 | add({read}, new)
@@ -58,6 +59,7 @@ def test_a_donated_input_is_kept_once_in_the_layout_that_a_loop_writes(programs,
         {"donated": ""},  # the loop would write into the caller's array
         {"copied": "copy(cache)", "copy": "f32[32,64]{1,0}"},
         {"copied": "exponential(cache)"},
+        {"copied": "transpose(rounded)"},  # the rounded elements would be stored in any layout
         {"read": "cache"},  # it would need a copy in its own layout
     ],
 )
