@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from math import prod
 from typing import Final
 
+from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.peak_values import PeakProgram
+from xlagraph.hlo.op_names import primitive
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import MOVED_ELEMENTS
 
@@ -17,11 +19,15 @@ _WRITING: Final = MOVED_ELEMENTS | {
 def is_recomputable(program: PeakProgram, label: str) -> bool:
     """Return False for values that no checkpoint around what computes them removes.
 
-    These are copies of inputs, stacks of carries, also in another type or order, or that others
-    read too, and values of no gradient's pass.
+    These are copies of inputs, also those in another type that the compiler takes out of a loop,
+    stacks of carries, also in another type or order, or that others read too, and values of no
+    gradient's pass.
     """
     value = program.by_label.get(label)
     if value is None or program.is_copy_of_input(label):
+        return False
+    # what the compiler takes out of a loop has the op name of the loop
+    if primitive(value.attributed_op_name) == "while" and input_of(program, value) is not None:
         return False
     stacks = (program.stack_of(program.values[each]) for each in program.sources_of(value))
     if any(stack is not None and is_stacked_carry(program, stack) for stack in stacks):

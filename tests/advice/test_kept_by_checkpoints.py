@@ -8,11 +8,12 @@ from xlagraph.graph import Cell
 
 FORWARD = "jit(f)/jvp()/while/body/closed_call"
 BACKWARD = "jit(f)/transpose(jvp())/while/body/closed_call"
+AGAIN = f"{BACKWARD}/checkpoint/rematted_computation/mul"
 LOOPS = f"""
 0 | s | s8[4096] | 0    | 4096 | 0-1 | fusion() | {FORWARD}/split
 0 | t | s8[4096] | 4096 | 4096 | 1-2 | transpose(s)
 0 | m | s8[4096] | 8192 | 4096 | 2-2 | fusion(t) | {BACKWARD}/mul
-0 | r | s8[4096] | 8192 | 4096 | 3-3 | fusion() | {BACKWARD}/checkpoint/rematted_computation/mul
+0 | r | s8[4096] | 8192 | 4096 | 3-3 | fusion() | {AGAIN}
 """
 
 
@@ -59,3 +60,27 @@ def test_a_stack_of_one_value_is_no_activation(programs):
         "ofCheckpoint": True,
     }
     assert list(kept_by_checkpoints(program, [row], knows_merged=False)) == []
+
+
+@pytest.mark.parametrize(("opcode", "count"), [("convert", 0), ("exponential", 1)])
+def test_an_input_that_is_converted_for_a_loop_is_no_stack(programs, opcode, count):
+    program = programs(
+        """
+        0 | 2048 | parameter 0, shape |f32[8,64]| at ShapeIndex {}
+        1 | 16384 | preallocated-temp
+        """,
+        f"""
+        0 | w | f32[8,64]  | 0    | 2048 | 0-4 | parameter(0)
+        1 | c | bf16[8,64] | 2048 | 1024 | 1-2 | {opcode}(w) | jit(f)/jvp()/while
+        1 | s | bf16[8,64] | 3072 | 1024 | 2-4 | copy(c) | jit(f)/jvp()/while
+        1 | m | f32[64]    | 8192 | 256  | 3-3 | fusion(s) | {BACKWARD}/checkpoint/mul
+        1 | r | f32[64]    | 8448 | 256  | 4-4 | fusion(s) | {AGAIN}
+        """,
+    )
+    row: dict[str, Cell] = {
+        "value": "s",
+        "recomputed": False,
+        "physicalBytes": 1024,
+        "ofCheckpoint": True,
+    }
+    assert len(list(kept_by_checkpoints(program, [row], knows_merged=False))) == count
