@@ -11,6 +11,7 @@ from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.loop_readers import (
     READING_NOTHING,
     is_recomputed_backward,
@@ -116,6 +117,8 @@ def read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str, 
         return None
     if program.is_copy_of_input(value.label):
         return None  # the compiler stores the input in another layout
+    if _is_narrower_input(program, value):
+        return None
     if any(each.stack_loop is not None for each in members):
         return None
     maker = program.instructions.get(makers[0].name)
@@ -139,6 +142,12 @@ def read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str, 
             return None  # the compiler made it of another op, such as a scatter
     parts = parts_of_reads(program, {each.value_id for each in members}, readers, _TAKING)
     return None if parts is None or parts == 1 else (tuple(found), parts)
+
+
+def _is_narrower_input(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for an input in a narrower type, which a TPU makes before the loop anyway."""
+    given = input_of(program, value) if program.compilation.platform == "tpu" else None
+    return given is not None and given.size_bytes > value.size_bytes
 
 
 def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[StoredValue] | None:

@@ -1,5 +1,6 @@
 """`advise` names values for all iterations that are computed before the loop that reads them."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -96,6 +97,18 @@ def test_the_products_of_all_iterations_may_be_those_of_a_library(programs, targ
 def test_a_tpu_computes_the_products_of_all_iterations_as_convolutions(programs):
     (cause,) = computed_ahead(program_of(programs, joined=("convolution", "add")))
     assert [row["value"] for row in cause.rows] == ["bits", "all"]
+
+
+@pytest.mark.parametrize(("platform", "is_named"), [("cpu", True), ("tpu", False)])
+def test_a_tpu_converts_an_input_to_a_narrower_type_before_the_loop(programs, platform, is_named):
+    def with_input(allocations, values):
+        values = values.replace("f32[64]    | 0     | 256 ", "f32[16,64] | 0     | 4096 ")
+        values = values.replace("f32[16,64] | 4096  | 4096", "bf16[16,64] | 4096 | 2048")
+        return programs(allocations.replace("256 | parameter", "4096 | parameter"), values)
+
+    program = program_of(with_input, read="x", joined=("convert",))
+    program.compilation = replace(program.compilation, platform=platform)
+    assert bool([*computed_ahead(program)]) == is_named
 
 
 def test_the_copy_of_an_input_from_which_the_values_are_computed_has_another_cause(programs):
