@@ -146,7 +146,7 @@ def read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str, 
 
 def _is_narrower_input(program: PeakProgram, value: StoredValue) -> bool:
     """Return True for an input in a narrower type, which a TPU makes before the loop anyway."""
-    given = input_of(program, value) if program.compilation.platform == "tpu" else None
+    given = input_of(program, value) if program.compilation.is_tpu else None
     return given is not None and given.size_bytes > value.size_bytes
 
 
