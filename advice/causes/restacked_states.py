@@ -132,8 +132,12 @@ def _restacked(program: PeakProgram) -> Iterator[_Restacked]:
 
 def _updated_within(program: PeakProgram, whole: StoredValue) -> StoredValue | None:
     """Return the array whose parts a fusion updates and joins again, none of which is stored."""
-    fusion = program.operations.get(whole.name)
-    fused = {each.name: each for each in program.fused_operations(fusion)} if fusion else {}
+    opcodes = ("concatenate", "dynamic-update-slice")
+    is_update = all(program.computes_with(whole.name, each) for each in opcodes)
+    fusion = program.operations.get(whole.name) if is_update else None
+    if fusion is None:
+        return None
+    fused = {each.name: each for each in program.fused_operations(fusion)}
 
     def first(operation: Operation) -> Operation:
         while operation.opcode in SAME_ELEMENTS and operation.operands:

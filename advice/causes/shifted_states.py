@@ -114,8 +114,11 @@ def _kept_rows(program: PeakProgram, value: StoredValue) -> Iterator[StoredValue
     for value_id in program.read_by.get(value.name, ()):
         kept = program.values[value_id]
         if program.instructions[kept.name].opcode == "slice":
-            (old,) = (program.values[each] for each in program.read_by[kept.name])
-            if old.shape == value.shape and _is_nearly_all(kept.dimensions, old.dimensions):
+            read = (program.values[each] for each in program.read_by.get(kept.name, ()))
+            if any(
+                each.shape == value.shape and _is_nearly_all(kept.dimensions, each.dimensions)
+                for each in read
+            ):
                 yield kept
 
 
@@ -123,7 +126,8 @@ def _pads_elsewhere(
     program: PeakProgram, kept: StoredValue, inside: Mapping[str, Operation]
 ) -> bool:
     """Return True if a fusion puts a slice at another place next to others: max(pad, pad)."""
-    start = program.operations[kept.name].numbers["slice"][::3]
+    slicing = program.operations.get(kept.name)
+    start = slicing.numbers["slice"][::3] if slicing else ()
     for each in inside.values():
         parts = [inside[one.name] for one in each.operands if each.opcode == "maximum"]
         moved = [

@@ -77,21 +77,25 @@ class Operation(NamedTuple):
     @property
     def has_window(self) -> bool:
         """True for a convolution with a window; without one, it is a product, as on a TPU."""
-        window, out = (self.numbers.get(name, ()) for name in ("window", "out"))
+        numbers, out = (self.numbers.get(name, ()) for name in ("window", "out"))
+        windows = (
+            numbers[at : at + NUMBERS_OF_WINDOW] for at in range(0, len(numbers), NUMBERS_OF_WINDOW)
+        )
         return self.opcode == "convolution" and any(
-            size > 1 and not self.is_of_product(number, self.lengths[out[2 + number]])
-            for number, size in enumerate(window[::NUMBERS_OF_WINDOW])
+            window[0] > 1 and not is_of_product(window, self.lengths[place])
+            for window, place in zip(windows, out[2:], strict=False)
         )
 
-    def is_of_product(self, number: int, places: int) -> bool:
-        """Return True if a window is only the form of a dimension of a product, as on a TPU.
 
-        A batch dimension moves over the dilated operand by one element less than its size. One that
-        only the kernel has moves over a single element; a contracted one does not move.
-        """
-        size, stride, dilation = self.numbers["window"][NUMBERS_OF_WINDOW * number :][:3]
-        is_batch = stride == size - 1 and dilation == size
-        return size > 1 and (is_batch or (stride == dilation == 1 and places in (1, size)))
+def is_of_product(window: Sequence[int], places: int) -> bool:
+    """Return True if a window of some places is only the form of a dimension of a TPU's product.
+
+    A batch dimension moves over the dilated operand by one element less than its size. One that
+    only the kernel has moves over a single element; a contracted one does not move.
+    """
+    size, stride, dilation, _ = window
+    is_batch = stride == size - 1 and dilation == size
+    return size > 1 and (is_batch or (stride == dilation == 1 and places in (1, size)))
 
 
 _Read = TypeVar("_Read")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from xlagraph.planner.dimensions.dimension_trees import Array, OperandDimensions, Tree, arrays
-from xlagraph.planner.dimensions.module_operations import NUMBERS_OF_WINDOW
+from xlagraph.planner.dimensions.module_operations import NUMBERS_OF_WINDOW, is_of_product
 
 
 def slice_rule(operation: OperandDimensions) -> Tree:
@@ -175,13 +175,12 @@ def _slide(
     become shorter, there are as many places as before. A dimension of a TPU's product is the same
     in the operands and the result that have it.
     """
-    lengths, window = operation.lengths, operation.numbers("window")[NUMBERS_OF_WINDOW * number :]
-    size, stride, dilation, kernel_dilation = (
-        max(each, 1) for each in window[:NUMBERS_OF_WINDOW] or (1, 1, 1, 1)
-    )
+    lengths, numbers = operation.lengths, operation.numbers("window")[NUMBERS_OF_WINDOW * number :]
+    window = [max(each, 1) for each in numbers[:NUMBERS_OF_WINDOW] or (1, 1, 1, 1)]
+    size, stride, dilation, kernel_dilation = window
     places, length = lengths.length(one), lengths.length(other)
     factor = Fraction(dilation, stride)
-    is_product = operation.record.is_of_product(number, places)
+    is_product = is_of_product(window, places)
     if kernel is not None and is_product and (dilation > 1 or 1 in (places, length)):
         for each in (one, other):
             if lengths.length(each) == lengths.length(kernel):

@@ -129,6 +129,8 @@ def test_a_fusion_that_updates_all_parts_needs_a_copy_of_the_old_array(
         3 | whole | f32[2,8] | 64 | 64 | 2-3 | fusion(k, x, o)
         """,
     )
+    fused = ("bitcast", "concatenate", "dynamic-update-slice", "slice")
+    program.instructions["whole"] = program.instructions["whole"]._replace(fused_opcodes=fused)
     program.stored.operations = operations_of_text(FUSED.format(second=second, update=update))
     assert [row["value"] for cause in restacked_states(program) for row in cause.rows] == found
 
