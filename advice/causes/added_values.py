@@ -105,14 +105,12 @@ def _added_by(program: PeakProgram, value: StoredValue) -> str | None:
 
 def _is_summed(program: PeakProgram, stack: StoredValue, part: StoredValue) -> bool:
     """Return True if a stack is only reduced, element by element, to the shape of its parts."""
-    shape = [length for length in part.dimensions if length > 1]
     readers = readers_of_set(program, stack)
     return (
         bool(readers)
         and program.is_alone(stack)
         and all(
-            program.computes_with(name, "reduce")
-            and [length for length in made.dimensions if length > 1] == shape
+            program.computes_with(name, "reduce") and made.squeezed == part.squeezed
             for name in readers
             for made in program.made_by[name]
         )

@@ -201,9 +201,9 @@ class _RegionAxes(Axes):
         """
         if self._is_of_numbers(value):
             return True
-        lengths = [each for each in value.dimensions if each > 1]
+        lengths = value.squeezed
         return axis in self.of(value) or (
-            lengths == [each for each in first.dimensions if each > 1]
+            lengths == first.squeezed
             and (len(set(lengths)) == len(lengths) or self._are_aligned(value, first))
         )
 

@@ -62,7 +62,7 @@ def full_sorts(program: PeakProgram) -> Iterator[Cause]:
             f"{line} reads {prod(slices[0].dimensions)} of {prod(results[0].dimensions)} elements"
         )
         given = [program.values[each] for each in program.read_by.get(name, ())]
-        numbers = [
+        only_sorted = [
             each
             for each in given
             if program.instructions[each.name].computes_only(_NUMBERING)
@@ -70,7 +70,7 @@ def full_sorts(program: PeakProgram) -> Iterator[Cause]:
         ]
         is_selection = primitive(program.instructions[name].op_name) in _SELECTING
         found.setdefault(is_selection, []).extend((each, reason) for each in results)
-        labels = (each.label for each in (*results, *copies, *numbers))
+        labels = (each.label for each in (*results, *copies, *only_sorted))
         removed.setdefault(is_selection, []).extend(labels)
     of_selection = _APPROXIMATE if program.compilation.is_tpu else _SORTED_SELECTIONS
     for is_selection, values in found.items():

@@ -171,4 +171,4 @@ def _inputs_of_its_size(program: PeakProgram, value: StoredValue) -> set[int]:
 
 def _size(value: StoredValue) -> tuple[int, ...]:
     """Return the lengths of a value in any order, as a transposed weight has them."""
-    return tuple(sorted(each for each in value.dimensions if each > 1))
+    return tuple(sorted(value.squeezed))

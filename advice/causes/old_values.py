@@ -232,8 +232,8 @@ def written_in_part(program: PeakProgram, value: StoredValue) -> StoredValue | N
 
 def is_alike(value: StoredValue, other: StoredValue) -> bool:
     """Return True for arrays of the same elements, whose dimensions of length 1 may differ."""
-    lengths, others = ([each for each in one.dimensions if each > 1] for one in (value, other))
-    return value.is_array and value.dtype == other.dtype and lengths == others
+    is_same = (value.dtype, value.squeezed) == (other.dtype, other.squeezed)
+    return is_same and value.is_array
 
 
 def _writer(

@@ -41,9 +41,9 @@ def shifted_states(program: PeakProgram) -> Iterator[Cause]:
     for name, known in program.instructions.items():
         joins = known.computes_with("concatenate") or known.computes_with("pad")
         for value in program.made_by.get(name, ()) if joins else ():
-            old = _moved(program, value)
+            kept = tuple(_kept_rows(program, value))
+            old = _moved(program, value, kept)
             if old is not None:
-                kept = [*_kept_rows(program, value)]
                 line = place_name(program, kept[0].name if kept else name)
                 reason = f"{line} moves nearly all rows of {_name(old)}"
                 new = _new_states(program, old, value)
@@ -61,22 +61,25 @@ def shifted_states(program: PeakProgram) -> Iterator[Cause]:
         )
 
 
-def _moved(program: PeakProgram, value: StoredValue) -> StoredValue | None:
+def _moved(
+    program: PeakProgram, value: StoredValue, kept: Sequence[StoredValue]
+) -> StoredValue | None:
     """Return what a value consists of, apart from a few rows, if nothing else must read it later.
 
-    A reader on which the value depends, as a draw from a buffer, runs before any write.
+    The rows may be kept as slices. A reader on which the value depends, as a draw from a buffer,
+    runs before any write.
     """
     if not value.dimensions or program.planned(value) is None:
         return None
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     same = [each for each in read if each.shape == value.shape]
-    for kept in _kept_rows(program, value):
-        same += (program.values[each] for each in program.read_by[kept.name])
-    if len(same) != 1 or not _moves(program, value):
+    for rows in kept:
+        same += (program.values[each] for each in program.read_by[rows.name])
+    if len(same) != 1 or not _moves(program, value, kept):
         return None
     readers = program.readers_of.get(same[0].value_id, ())
     others = {each for each in readers if program.instructions[each].opcode not in PASSING_ON}
-    others -= {each.name for each in _kept_rows(program, value)}
+    others -= {each.name for each in kept}
     return same[0] if all(_is_read_first(program, each, value) for each in others) else None
 
 
@@ -89,7 +92,7 @@ def _is_read_first(program: PeakProgram, reader: str, value: StoredValue) -> boo
     )
 
 
-def _moves(program: PeakProgram, value: StoredValue) -> bool:
+def _moves(program: PeakProgram, value: StoredValue, kept: Sequence[StoredValue]) -> bool:
     """Return True for a fusion that joins most rows of one operand with those of others.
 
     A fusion that only turns the rows around needs others that are written into its result.
@@ -97,14 +100,14 @@ def _moves(program: PeakProgram, value: StoredValue) -> bool:
     fusion = program.operations.get(value.name)
     fused = () if fusion is None else program.fused_operations(fusion)
     inside = {each.name: each for each in fused}
-    if any(_pads_elsewhere(program, each, inside) for each in _kept_rows(program, value)):
+    if any(_pads_elsewhere(program, each, inside) for each in kept):
         return True
     for each in fused:
         if each.opcode != "concatenate":
             continue
-        kept = [one.name for one in each.operands if _is_most(inside, one.name, each, value)]
-        others = [one.name for one in each.operands if one.name not in kept]
-        if kept and (_reads_others(inside, others, value) or _is_written_into(program, value)):
+        most = [one.name for one in each.operands if _is_most(inside, one.name, each, value)]
+        others = [one.name for one in each.operands if one.name not in most]
+        if most and (_reads_others(inside, others, value) or _is_written_into(program, value)):
             return True
     return False
 

@@ -167,7 +167,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
 
 def _lengths(value: StoredValue) -> tuple[int, ...]:
     """Return the lengths of a value, sorted, without the device that jax.pmap adds."""
-    return tuple(sorted(each for each in value.dimensions if each > 1))
+    return tuple(sorted(value.squeezed))
 
 
 def _is_equal_in_all_iterations(program: PeakProgram, value: StoredValue, loop: str) -> bool:

@@ -121,6 +121,11 @@ class StoredValue(NamedTuple):
         return dimensions(self.shape) or ()
 
     @property
+    def squeezed(self) -> tuple[int, ...]:
+        """Lengths of its dimensions, without those of length 1."""
+        return tuple(each for each in self.dimensions if each > 1)
+
+    @property
     def is_integer(self) -> bool:
         """True for an array or a number of integers, signed or not."""
         return (self.dtype or "").startswith(("s", "u"))

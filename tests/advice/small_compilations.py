@@ -11,6 +11,7 @@ from xlagraph.planner.orders.schedulable import (
     SchedulableInstruction,
     SchedulableProgram,
 )
+from xlagraph.planner.planned_program import Overwrite
 
 
 def facts(value_id, shape, opcode="add", op_name=None, **known):
@@ -61,6 +62,17 @@ def with_results(program, *labels):
         program,
         [value._replace(lives_out=value.value_id in ids) for value in program.program.values],
     )
+
+
+def with_overwrites(program, *pairs):
+    """Let the first value of each pair be written into the bytes of its second one, an operand."""
+    ids = {label: value.value_id for label, value in program.by_label.items()}
+    overwrites = {
+        ids[new]: (Overwrite(ids[old], is_operand=True, may_share_block=True),)
+        for new, old in pairs
+    }
+    changed_program = replace(program.program, overwrites=overwrites)
+    program.compilation = replace(program.compilation, program=changed_program)
 
 
 def with_values(program, values):

@@ -4,7 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.advice.small_compilations import share_one_buffer_set, with_dependences, with_results
+from tests.advice.small_compilations import (
+    share_one_buffer_set,
+    with_dependences,
+    with_overwrites,
+    with_results,
+)
 from xlagraph.advice.causes.forced_copies import forced_copies
 from xlagraph.advice.causes.kept_by_checkpoints import kept_by_checkpoints
 from xlagraph.advice.causes.unused_donations import (
@@ -12,7 +17,6 @@ from xlagraph.advice.causes.unused_donations import (
     unused_donations,
 )
 from xlagraph.planner.compilation.records import StoredPosition
-from xlagraph.planner.planned_program import Overwrite
 
 
 def changed(cause):
@@ -43,10 +47,7 @@ def read_later(programs, read_by_writer=""):
     program = programs(temp, READ_LATER.format(read_by_writer))
     share_one_buffer_set(program, "x", "k2", "out")
     with_results(program, "out")
-    ids = {label: value.value_id for label, value in program.by_label.items()}
-    overwrites = {ids["out"]: (Overwrite(ids["k2"], is_operand=True, may_share_block=True),)}
-    changed_program = replace(program.program, overwrites=overwrites)
-    program.compilation = replace(program.compilation, program=changed_program)
+    with_overwrites(program, ("out", "k2"))
     return program
 
 
@@ -255,13 +256,7 @@ def test_carries_of_which_parts_are_written_before_they_swap_places_are_named(
         - | r                          | (f32[1024], f32[1024]) | - | - | 7-8 | tuple(ra, rb)
         """,
     )
-    ids = {label: value.value_id for label, value in program.by_label.items()}
-    overwrites = {
-        ids[written]: (Overwrite(ids[old], is_operand=True, may_share_block=True),)
-        for written, old in (("w{0}", "ka"), ("w{1}", "kb"))
-    }
-    changed_program = replace(program.program, overwrites=overwrites)
-    program.compilation = replace(program.compilation, program=changed_program)
+    with_overwrites(program, ("w{0}", "ka"), ("w{1}", "kb"))
     body = ("p", "ka", "kb", "t", "w", "ra", "rb", "r")
     with_dependences(
         program,

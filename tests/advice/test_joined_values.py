@@ -1,16 +1,13 @@
-"""What an array consists of: operands of a concatenation, or of the updates of a new buffer."""
-
-from dataclasses import replace
+"""The values that an array joins: a concatenation reads them, or updates write them."""
 
 import pytest
 
-from tests.advice.small_compilations import share_one_buffer_set
+from tests.advice.small_compilations import share_one_buffer_set, with_overwrites
 from xlagraph.advice.causes.joined_values import joined_values
 from xlagraph.advice.causes.peak_values import JOINED_PARTS
 from xlagraph.advice.causes.stacked_inputs import stacked_inputs
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.edits.resizing import Remove
-from xlagraph.planner.planned_program import Overwrite
 
 UPDATING = ("bitcast", "constant", "dynamic-update-slice")
 
@@ -41,12 +38,9 @@ def updating(programs, *, first=(*UPDATING, "custom-call")):
         "w": program.instructions["w"]._replace(target=JOINED_PARTS),
         "part": program.instructions["part"]._replace(loop="part"),
     }
-    ids = {label: value.value_id for label, value in program.by_label.items()}
     share_one_buffer_set(program, "s0", "s1")
-    overwrites = {ids["s1"]: (Overwrite(ids["s0"], is_operand=True, may_share_block=True),)}
-    changed = replace(program.program, overwrites=overwrites)
-    program.compilation = replace(program.compilation, program=changed)
-    return program, ids
+    with_overwrites(program, ("s1", "s0"))
+    return program
 
 
 @pytest.mark.parametrize(
@@ -59,13 +53,13 @@ def updating(programs, *, first=(*UPDATING, "custom-call")):
     ],
 )
 def test_updates_of_a_new_buffer_join_what_they_write(programs, value, first, joined):
-    program, ids = updating(programs, first=first)
+    program = updating(programs, first=first)
     found = joined_values(program, program.by_label[value])
-    assert set(found) == {ids[each] for each in joined}
+    assert set(found) == {program.by_label[each].value_id for each in joined}
 
 
 def test_inputs_that_a_tpu_writes_into_a_stack_are_named(programs):
-    program, _ = updating(programs)
+    program = updating(programs)
     program.stored.operations = operations_of_text("""HloModule m
 
 ENTRY x {

@@ -17,6 +17,17 @@ LOOPS = f"""
 """
 
 
+def kept(value, physical_bytes, *, of_checkpoint):
+    """Return a row of lifetime/kept-for-backward."""
+    row: dict[str, Cell] = {
+        "value": value,
+        "recomputed": False,
+        "physicalBytes": physical_bytes,
+        "ofCheckpoint": of_checkpoint,
+    }
+    return row
+
+
 @pytest.mark.parametrize(("checkpointed", "count"), [("loss", 0), ("layers", 1)])
 def test_a_stack_that_is_transposed_first_belongs_to_the_loop_that_reads_it(
     programs, checkpointed, count
@@ -27,12 +38,7 @@ def test_a_stack_that_is_transposed_first_belongs_to_the_loop_that_reads_it(
         known[name] = known["t"]._replace(name=name, opcode="while")
     known["m"] = known["m"]._replace(loop="layers")
     known["r"] = known["r"]._replace(loop=checkpointed)
-    row: dict[str, Cell] = {
-        "value": "s",
-        "recomputed": False,
-        "physicalBytes": 4096,
-        "ofCheckpoint": False,
-    }
+    row = kept("s", 4096, of_checkpoint=False)
     assert len(list(kept_by_checkpoints(program, [row], knows_merged=False))) == count
 
 
@@ -53,12 +59,7 @@ def test_a_stack_of_one_value_is_no_activation(programs):
     stack = program.by_label["s"]
     values[stack.value_id] = stack._replace(stack_loop="loop", stack_turns=8)
     vars(program)["backward_stacks"] = {program.by_label["loop{1}"].value_id}
-    row: dict[str, Cell] = {
-        "value": "loop{1}",
-        "recomputed": False,
-        "physicalBytes": 2048,
-        "ofCheckpoint": True,
-    }
+    row = kept("loop{1}", 2048, of_checkpoint=True)
     assert list(kept_by_checkpoints(program, [row], knows_merged=False)) == []
 
 
@@ -77,10 +78,5 @@ def test_an_input_that_is_converted_for_a_loop_is_no_stack(programs, opcode, cou
         1 | r | f32[64]    | 8448 | 256  | 4-4 | fusion(s) | {AGAIN}
         """,
     )
-    row: dict[str, Cell] = {
-        "value": "s",
-        "recomputed": False,
-        "physicalBytes": 1024,
-        "ofCheckpoint": True,
-    }
+    row = kept("s", 1024, of_checkpoint=True)
     assert len(list(kept_by_checkpoints(program, [row], knows_merged=False))) == count

@@ -1,15 +1,10 @@
 """`advise` names arrays whose parts are updated one by one and joined again."""
 
-from dataclasses import replace
-
 import pytest
 
-from tests.advice.small_compilations import share_one_buffer_set
+from tests.advice.small_compilations import share_one_buffer_set, with_overwrites
 from xlagraph.advice.causes.restacked_states import restacked_states
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
-from xlagraph.planner.planned_program import Overwrite
-
-PARTS = (("t0", "n0"), ("t1", "n1"))
 
 
 @pytest.mark.parametrize(
@@ -41,13 +36,7 @@ def test_an_array_of_new_parts_of_an_old_one_exists_twice(programs, write, take,
         1 | whole | f32[2,1024] | 16384 | 8192  | 7-8 | concatenate(n0, n1) | jit(f)/stack @ f.py:9
         """,
     )
-    ids = {label: value.value_id for label, value in program.by_label.items()}
-    overwrites = {
-        ids[new]: (Overwrite(ids[old], is_operand=True, may_share_block=True),)
-        for old, new in PARTS
-    }
-    changed = replace(program.program, overwrites=overwrites)
-    program.compilation = replace(program.compilation, program=changed)
+    with_overwrites(program, ("n0", "t0"), ("n1", "t1"))
     causes = list(restacked_states(program))
     expected = [["k", "n0", "n1", "t0", "t1"]] if found else []
     assert [sorted(str(row["value"]) for row in cause.rows) for cause in causes] == expected

@@ -1,13 +1,10 @@
 """`advise` names states all of whose rows are moved, because a few new ones come in."""
 
-from dataclasses import replace
-
 import pytest
 
-from tests.advice.small_compilations import share_one_buffer_set, with_dependences
+from tests.advice.small_compilations import share_one_buffer_set, with_dependences, with_overwrites
 from xlagraph.advice.causes.shifted_states import shifted_states
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
-from xlagraph.planner.planned_program import Overwrite
 
 ALLOCATIONS = """
     0 | 4096 | parameter 0, shape |f32[64,16]| at ShapeIndex {}, maybe-live-out
@@ -124,10 +121,7 @@ def test_a_row_that_is_written_after_the_others_turned_around_moves_them_too(pro
     )
     share_one_buffer_set(program, "old", "next")
     program.stored.operations = operations_of_text(MODULE.replace("PARTS", "most, first"))
-    ids = {label: value.value_id for label, value in program.by_label.items()}
-    overwrites = {ids["set"]: (Overwrite(ids["moved"], is_operand=True, may_share_block=True),)}
-    changed = replace(program.program, overwrites=overwrites)
-    program.compilation = replace(program.compilation, program=changed)
+    with_overwrites(program, ("set", "moved"))
     (cause,) = shifted_states(program)
     assert {row["value"] for row in cause.rows} == {"moved", "set"}
 

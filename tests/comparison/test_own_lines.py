@@ -113,6 +113,6 @@ def test_values_in_fewer_loops_follow_from_inputs_that_are_gone():
 
 
 def test_gradients_of_a_function_of_ones_own_say_nothing_of_the_lines_below_its_call():
-    """What the backward pass of `jax.custom_vjp` calls has the call stack of the call alone."""
+    """The backward pass of `jax.custom_vjp` has only the call stack of the call."""
     ops = ["step:9 model:3 f:7 jvp()/tanh", "step:9 model:3 transpose(jvp(jvp()))/sin"]
     assert told([*ops, "step:9 model:3 f:7 transpose(jvp())/dot_general"], ops) == []
