@@ -8,7 +8,7 @@ from typing import Final
 
 from xlagraph.queries.catalogue.declarations import Advice
 
-_LIBRARIES: Final = re.compile(r"/(flax/linen|flax/nnx|haiku/_src|equinox/(?:nn/|_))")
+_LIBRARIES: Final = re.compile(r"/(flax/linen|flax/nnx|haiku/_src|keras/src|equinox/(?:nn/|_))")
 """Part of the path of a library's source files."""
 _NAMES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     "flax/linen": ("Flax", {"jax.checkpoint": "nn.remat", "jax.lax.scan": "nn.scan"}),
@@ -18,6 +18,10 @@ _NAMES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
         {"jax.checkpoint": "hk.remat", "jax.lax.scan": "hk.scan or hk.layer_stack"},
     ),
     "equinox": ("Equinox", {"jax.checkpoint": "eqx.filter_checkpoint"}),
+    "keras/src": (
+        "Keras",
+        {"jax.checkpoint": 'keras.remat, or keras.RematScope(mode="full") where layers are called,'},
+    ),
 }
 """Name of a library, and which of its functions a module calls in place of those of JAX."""
 

@@ -19,6 +19,7 @@ def advice(text: str) -> Advice:
         ([f"{SITE}/flax/nnx/nn/linear.py"], "flax/nnx"),
         ([f"{SITE}/haiku/_src/basic.py", f"{SITE}/haiku/_src/stateful.py"], "haiku/_src"),
         ([f"{SITE}/equinox/nn/_mlp.py", f"{SITE}/equinox/_ad.py"], "equinox"),
+        ([f"{SITE}/keras/src/backend/jax/nn.py"], "keras/src"),
         (["/home/me/equinox/train.py", None], None),
         ([], None),
     ],
