@@ -58,7 +58,7 @@ def gathered_stacks(program: PeakProgram) -> Iterator[Cause]:
             rows.append(evidence_row(each, "a gradient of all layers, of which devices take parts"))
     if rows:
         yield Cause(
-            "peak/contributors",
+            "waste/gathered",
             "Stacked parameters are gathered for all iterations of a loop before it",
             ChangeKind.PARTS,
             ComputeInParts(kept),

@@ -61,8 +61,8 @@ def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     found: dict[tuple[str, ...], dict[int, tuple[StoredValue, int]]] = {}
     for value in (*program.temporaries, *program.elsewhere):
-        if value.size_bytes < least:
-            continue
+        if value.size_bytes < least or program.is_copy_of_input(value.label):
+            continue  # the compiler stores an input in another layout
         if (read := read_in_parts(program, value)) is not None:
             loops, parts = read
             places = [file_and_line(*program.place_of(each)) or each for each in loops]
@@ -115,8 +115,6 @@ def read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str, 
     makers = [each for each in members if not each.is_phi and each.opcode not in READING_NOTHING]
     if len(makers) != 1 or (makers[0].is_backward and not is_recomputed(makers[0].known_op_name)):
         return None
-    if program.is_copy_of_input(value.label):
-        return None  # the compiler stores the input in another layout
     if _is_narrower_input(program, value):
         return None
     if any(each.stack_loop is not None for each in members):

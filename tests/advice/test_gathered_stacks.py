@@ -31,7 +31,7 @@ ENTRY e {{
 """
 
 
-def program_of(programs, along=1, chosen="n"):
+def program_of(programs, along=1, chosen="n", name="jit(f)/w @ f.py:3"):
     program = programs(
         """
         0 | 512 | parameter 0, shape |f32[16,8]| at ShapeIndex {}
@@ -39,10 +39,10 @@ def program_of(programs, along=1, chosen="n"):
         2 | 20480 | preallocated-temp
         """,
         f"""
-        0 | p     | f32[16,8]  | 0     | 512  | 0-6 | parameter(0)
+        0 | p     | f32[16,8]  | 0     | 512  | 0-6 | parameter(0) | params['w']
         1 | x     | f32[64]    | 0     | 256  | 0-6 | parameter(1)
-        2 | whole | f32[16,64] | 0     | 4096 | 1-3 | all-gather(p) | jit(f)/w @ f.py:3
-        2 | all   | f32[16,64] | 4096  | 4096 | 2-4 | transpose(whole) | jit(f)/w @ f.py:3
+        2 | whole | f32[16,64] | 0     | 4096 | 1-3 | all-gather(p) | {name}
+        2 | all   | f32[16,64] | 4096  | 4096 | 2-4 | transpose(whole) | {name}
         2 | part  | f32[64]    | 8192  | 256  | 3-5 | fusion(x, all) | while/body/add @ f.py:5
         2 | back  | f32[16,64] | 12288 | 4096 | 4-6 | fusion(part) | transpose(jvp())/while/mul
         2 | n     | u32[]      | 16384 | 4    | 4-6 | partition-id()
@@ -62,8 +62,9 @@ def program_of(programs, along=1, chosen="n"):
     return program
 
 
-def test_stacks_that_are_gathered_before_a_loop_are_named_with_their_gradients(programs):
-    program = program_of(programs)
+@pytest.mark.parametrize("name", ["jit(f)/w @ f.py:3", "params['w']"])
+def test_stacks_that_are_gathered_before_a_loop_are_named_with_their_gradients(programs, name):
+    program = program_of(programs, name=name)
     (cause,) = gathered_stacks(program)
     assert isinstance(cause.edit, ComputeInParts)
     layer, of_device = Fraction(1, 16), Fraction(1, 8)
