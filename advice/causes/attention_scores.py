@@ -73,7 +73,7 @@ def _of_softmax(program: PeakProgram, value: StoredValue) -> dict[int, str]:
             if reduction is not None:
                 return {}
             continue
-        reduction = reduction or softmax_with_product(program, scores.value_ids)
+        reduction = reduction or softmax_with_product(program, scores)
         if reduction is None or not sums_over(program, scores):
             continue
         line = place_name(program, reduction)

@@ -238,28 +238,33 @@ def _contains_in_order(inside: Sequence[Operation]) -> bool:
     return True
 
 
-def softmax_with_product(program: PeakProgram, value_ids: Collection[int]) -> str | None:
-    """Return the instruction that makes a softmax of these values and multiplies it, in one.
+def softmax_with_product(program: PeakProgram, scores: Scores) -> str | None:
+    """Return the instruction that makes the softmax of scores and multiplies it, in one.
 
     It is a fusion, or the kernel that the TPU's compiler has for it.
     """
-    readers = {name for each in value_ids for name in program.readers_of.get(each, ())}
+    readers = {name for each in scores.value_ids for name in program.readers_of.get(each, ())}
     found = [
         name
         for name in readers
-        if name in program.products and (_is_fused(program, name) or _is_kernel(program, name))
+        if name in program.products
+        if _is_fused(program, name, scores) or _is_kernel(program, name, scores)
     ]
     return min(found, key=lambda name: program.rows.get(name, 0), default=None)
 
 
-def _is_fused(program: PeakProgram, instruction: str) -> bool:
+def _is_fused(program: PeakProgram, instruction: str, scores: Scores) -> bool:
     is_possible = program.computes_with(instruction, "exponential")
-    return is_possible and bool(reduced_exponentials(program, instruction))
+    return is_possible and scores.rows in reduced_exponentials(program, instruction)
 
 
-def _is_kernel(program: PeakProgram, instruction: str) -> bool:
+def _is_kernel(program: PeakProgram, instruction: str, scores: Scores) -> bool:
+    """Return True for the kernel, whose other factor has the dimension over which it sums."""
     called = program.instructions[instruction]
-    return called.target == "tpu_custom_call" and (called.op_name or "").startswith(_KERNEL)
+    if called.target != "tpu_custom_call" or not (called.op_name or "").startswith(_KERNEL):
+        return False
+    others = program.wholes_read_by(instruction) - set(scores.value_ids)
+    return any(scores.length in program.values[each].dimensions for each in others)
 
 
 def sums_over(program: PeakProgram, scores: Scores) -> bool:

@@ -148,6 +148,30 @@ ENTRY m {{
     assert len(list(stored_scores(program))) == is_named
 
 
+def test_the_kernel_of_a_tpu_sums_over_the_dimension_of_its_other_factor(programs):
+    program = programs(
+        """
+        0 | 16384 | parameter 0, shape |s8[1024,16]| at ShapeIndex {}
+        1 | 192512 | preallocated-temp
+        2 | 4096 | maybe-live-out
+        """,
+        """
+        0 | x       | s8[1024,16]  | 0      | 16384  | 0-5 | parameter(0)
+        1 | queries | s8[256,16]   | 131072 | 4096   | 1-3 | tanh(x)
+        1 | keys    | s8[512,16]   | 135168 | 8192   | 2-3 | slice(x)
+        1 | scores  | s8[256,512]  | 0      | 131072 | 3-5 | dot(queries, keys) | f @ f.py:3
+        1 | given   | s8[512,16]   | 147456 | 8192   | 3-5 | sine(x)
+        2 | out     | s8[256,16]   | 0      | 4096   | 4-5 | custom-call(scores, given)
+        """,
+    )
+    with_results(program, "out")
+    kernel = program.instructions["out"]
+    program.instructions["out"] = kernel._replace(target="tpu_custom_call", op_name="online-softmax")
+    (cause,) = stored_scores(program)
+    (row,) = cause.rows
+    assert row["reason"] == "scores of 512 keys for each query, which online-softmax reduces"
+
+
 @pytest.mark.parametrize(("scores", "is_named"), [("g", False), ("x", True)])
 def test_queries_of_a_mapped_attention_are_not_what_it_is_mapped_over(
     programs, monkeypatch, scores, is_named
