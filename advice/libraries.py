@@ -20,7 +20,10 @@ _NAMES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     "equinox": ("Equinox", {"jax.checkpoint": "eqx.filter_checkpoint"}),
     "keras/src": (
         "Keras",
-        {"jax.checkpoint": 'keras.remat, or keras.RematScope(mode="full") where layers are called,'},
+        {
+            "jax.checkpoint": "keras.remat, or keras.RematScope(mode='full') where layers are"
+            " called,"
+        },
     ),
 }
 """Name of a library, and which of its functions a module calls in place of those of JAX."""

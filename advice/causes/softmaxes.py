@@ -1,7 +1,7 @@
 """Find softmaxes: exponentials that are reduced over one dimension, next to their rows."""
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 

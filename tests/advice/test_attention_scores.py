@@ -166,7 +166,9 @@ def test_the_kernel_of_a_tpu_sums_over_the_dimension_of_its_other_factor(program
     )
     with_results(program, "out")
     kernel = program.instructions["out"]
-    program.instructions["out"] = kernel._replace(target="tpu_custom_call", op_name="online-softmax")
+    program.instructions["out"] = kernel._replace(
+        target="tpu_custom_call", op_name="online-softmax"
+    )
     (cause,) = stored_scores(program)
     (row,) = cause.rows
     assert row["reason"] == "scores of 512 keys for each query, which online-softmax reduces"
