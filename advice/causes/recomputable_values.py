@@ -55,7 +55,6 @@ def _parts(program: PeakProgram, stack: StoredValue) -> Iterator[StoredValue]:
     if stack.stack_element is not None:
         made = program.made_by.get(stack.stack_element, ())
         yield from (each for each in made if len(made) == 1 or prod(each.dimensions) == size)
-        return
     for member in program.members_of(stack):
         name = program.values[member.value_id].name
         if program.instructions[name].computes_only(_WRITING):

@@ -121,15 +121,19 @@ def test_a_stack_of_copies_of_a_carry_is_what_a_checkpoint_saves(programs, loop,
 
 
 @pytest.mark.parametrize(("opcode", "is_carry"), [("select", True), ("tanh", False)])
-def test_a_tpu_stacks_a_carry_in_a_fusion_that_selects_the_first_one(programs, opcode, is_carry):
+@pytest.mark.parametrize("element", [None, "r"])
+def test_a_fusion_stacks_the_carry_of_an_iteration_whatever_computes_the_next_one(
+    programs, element, opcode, is_carry
+):
     program = programs(
         "0 | 12288 | preallocated-temp",
         """
         0 | p{0} (phi) | f32[512]    | 0    | 2048 | 0-2 | parameter(0)
         0 | s          | f32[4,512]  | 4096 | 8192 | 1-2 | fusion(p{0})
+        0 | r          | f32[512]    | 2048 | 2048 | 1-2 | custom-call(p{0})
         """,
     )
-    stack = program.by_label["s"]._replace(stack_loop="w", stack_element=None)
+    stack = program.by_label["s"]._replace(stack_loop="w", stack_element=element)
     fused = (opcode, "broadcast", "bitcast", "dynamic-update-slice")
     program.instructions |= {
         "p": program.instructions["p"]._replace(loop="w"),
