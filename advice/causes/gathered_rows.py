@@ -184,11 +184,12 @@ def _pairs(
         sources = [each for each in _read(program, value) if _is_larger(value, each)]
         if scatter is None or not sources or schedulable is None:
             continue
-        if scatter.dimensions == sources[0].dimensions and not knows_passes(program):
+        source = max(sources, key=_bytes)  # a fusion may read a bias, too
+        if scatter.dimensions == source.dimensions and not knows_passes(program):
             continue  # perhaps the gradient of a table
         rows = [program.rows.get(each.name) for each in (value, scatter)]
         if None not in rows and is_ordered_before(schedulable, rows[0] or 0, rows[1] or 0):
-            found.setdefault(value.dimensions[0], (value, sources[0], scatter))
+            found.setdefault(value.dimensions[0], (value, source, scatter))
     return found
 
 

@@ -70,6 +70,20 @@ def test_rows_may_be_in_the_middle_and_the_largest_are_stated(programs):
     assert "for each of 256 that f.py:4 gathers" in str(cause.rows[0]["reason"])
 
 
+def test_the_rows_are_those_of_the_table_not_of_a_bias_that_a_fusion_adds(programs):
+    values = GRAPH.format(maker="exponential", primitive="exp", scatter="scatter-add")
+    bias = "0 | b | f32[16] | 256 | 64 | 0-4 | broadcast()"
+    values = bias + values.replace("gather(h)", "fusion(b, h)")
+    program = programs(ALLOCATIONS.replace("0 | 256 ", "0 | 320 "), values)
+    fusion = program.instructions["m"]
+    program.instructions["m"] = fusion._replace(fused_opcodes=("gather", "broadcast", "add"))
+    with_dependences(
+        program, "h = parameter()", "m = fusion(h)", "e = exponential(m)", "a = scatter(e)"
+    )
+    (cause,) = gathered_rows(program)
+    assert "gathers from 4 rows" in str(cause.rows[0]["reason"])
+
+
 def test_a_gradient_of_a_table_may_lack_the_mark_of_the_backward_pass(programs):
     values = GRAPH.format(maker="exponential", primitive="exp", scatter="scatter-add")
     values = values.replace("jit(f)/jvp()", "jit(f)/jit(main)")
