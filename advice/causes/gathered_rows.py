@@ -130,7 +130,7 @@ def _needs_all_rows(program: PeakProgram, value: StoredValue) -> bool:
     """
     maker = program.instructions[value.name]
     if maker.opcode == "custom-call":
-        return maker.target not in _OF_ROWS
+        return not (maker.target in _OF_ROWS or maker.computes_with("dot"))
     is_dot = last_part(value.known_op_name) == "dot_general"
     mixing = _MIXING if is_dot else (*_MIXING, "convolution")
     return any(map(maker.computes_with, mixing))

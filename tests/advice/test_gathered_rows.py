@@ -70,6 +70,17 @@ def test_rows_may_be_in_the_middle_and_the_largest_are_stated(programs):
     assert "for each of 256 that f.py:4 gathers" in str(cause.rows[0]["reason"])
 
 
+@pytest.mark.parametrize(("target", "is_named"), [("__cublas$gemm", True), ("topk", False)])
+def test_a_library_multiplies_some_rows_as_well(programs, target, is_named):
+    values = GRAPH.format(maker="custom-call", primitive="dot_general", scatter="scatter-add")
+    program = programs(ALLOCATIONS, values)
+    program.instructions["e"] = program.instructions["e"]._replace(target=target)
+    with_dependences(
+        program, "h = parameter()", "m = gather(h)", "e = custom-call(m)", "a = scatter(e)"
+    )
+    assert len(list(gathered_rows(program))) == is_named
+
+
 def test_the_rows_are_those_of_the_table_not_of_a_bias_that_a_fusion_adds(programs):
     values = GRAPH.format(maker="exponential", primitive="exp", scatter="scatter-add")
     bias = "0 | b | f32[16] | 256 | 64 | 0-4 | broadcast()"
