@@ -41,8 +41,10 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
 
     An optimizer with a state of the table's shape updates all rows, unless it may leave the state
     of the others as it is. A gradient in the bytes of a result takes none: without it, a copy of
-    the table, whose rows are updated, lies there.
+    the table, whose rows are updated, lies there. To scatter rows into bf16, XLA for CPU converts
+    the whole table to f32, which takes the bytes of the gradient.
     """
+    is_cpu = program.compilation.platform == "cpu"
     results = {program.values[each].allocation for each in program.compilation.results}
     matrices = {
         each.dimensions
@@ -69,7 +71,7 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
             table = _updated_table(program, members)
             has_state = table is None
             table = table or _table_with_states(program, members, scattered)
-            if table is not None:
+            if table is not None and not (is_cpu and table.dtype == "bf16"):
                 found[has_state].append((scattered[0], table))
                 removed[has_state] += [each.label for each in members]
                 removed[has_state] += _computed_of_it(program, members)

@@ -42,6 +42,25 @@ def test_a_dense_gradient_is_named_if_only_rows_of_a_table_are_updated(
     assert found == named
 
 
+@pytest.mark.parametrize(("platform", "named"), [("cpu", []), ("gpu", ["g"])])
+def test_a_cpu_converts_a_table_of_bf16_whose_rows_are_updated(returning, platform, named):
+    program = returning(
+        """
+        0 | 2048 | parameter 0, shape |bf16[64,16]| at ShapeIndex {}
+        1 | 4096 | preallocated-temp
+        2 | 2048 | maybe-live-out
+        """,
+        """
+        0 | table | bf16[64,16] | 0 | 2048 | 0-2 | parameter(0)
+        1 | g     | f32[64,16]  | 0 | 4096 | 1-2 | scatter(table) | jit(f)/transpose(jvp())/add
+        2 | new   | bf16[64,16] | 0 | 2048 | 2-3 | subtract(table, g)
+        """,
+    )
+    program.compilation = replace(program.compilation, platform=platform)
+    found = [row["value"] for cause in dense_gradients(program) for row in cause.rows]
+    assert found == named
+
+
 def test_squares_of_a_dense_gradient_are_gone_with_it(returning):
     program = returning(
         """
