@@ -11,16 +11,16 @@ from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation
 
-_INFLATION: Final = 16
+INFLATION: Final = 16
 """Least ratio between the size of a value and the size of its operands."""
-_REPEATING: Final = frozenset(
+REPEATING: Final = frozenset(
     (
         "broadcast", "iota", "compare", "select", "convert", "constant", "bitcast", "reshape",
         "and", "or", "not", "copy", "transpose", "tuple",
     )
 )  # fmt: skip
 """Opcodes that repeat, compare or select elements."""
-_MAKE_ONE_HOT: Final = _REPEATING.union(
+_MAKE_ONE_HOT: Final = REPEATING.union(
     ("slice", "dynamic-slice", "parameter", "multiply", "add", "clamp")
 )
 """Opcodes that make a one-hot matrix, a product of two, or one with a weight of each row."""
@@ -33,7 +33,7 @@ _SAME_NUMBERS: Final = frozenset(
 )
 """Opcodes that repeat or move the numbers of an iota."""
 _NUMBERING: Final = _SAME_NUMBERS | {"iota"}
-_STORED_FIRST: Final = frozenset(
+STORED_FIRST: Final = frozenset(
     ("dot", "convolution", "custom-call", "sort", "scatter", "while", "call", "tuple", "gather")
 )
 """Opcodes of readers that need a stored operand."""
@@ -76,14 +76,14 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
     found: list[tuple[StoredValue, str]] = []
     for value in program.at_peak:
         maker = program.instructions.get(value.name)
-        if maker is None or not maker.computes_only(_REPEATING) or not program.is_alone(value):
+        if maker is None or not maker.computes_only(REPEATING) or not program.is_alone(value):
             continue
         if not (maker.computes_with("compare") or maker.computes_with("select")):
             continue
         if value.op_name is None:
             continue  # a pass of the compiler made it: no line of the program removes it
         readers = program.readers_of.get(value.value_id, ())
-        if any(_leads_to(program, value, name, _STORED_FIRST) for name in readers):
+        if any(leads_to(program, value, name, STORED_FIRST) for name in readers):
             continue
         operands = program.read_by.get(value.name, [])
         made_of = sum(
@@ -91,7 +91,7 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
             for operand in operands
             if (each := program.values.get(operand)) is not None and each.dtype != "tuple"
         )
-        if made_of * _INFLATION <= value.size_bytes and not _selects_gradients(program, value):
+        if made_of * INFLATION <= value.size_bytes and not _selects_gradients(program, value):
             found.append((value, f"a mask, computed from {made_of:,} bytes and stored"))
     if found:
         largest, _ = max(found, key=lambda each: each[0].size_bytes)
@@ -127,7 +127,7 @@ def one_hot_products(program: PeakProgram) -> Iterator[Cause]:
             and 1 <= len(indices) <= 2
             and len(weights) <= 1
             and value.is_float
-            and all(each.size_bytes * _INFLATION <= value.size_bytes for each in read)
+            and all(each.size_bytes * INFLATION <= value.size_bytes for each in read)
             and _compares_if_equal(program, value)
         ):
             line = place_name(program, products[0])
@@ -198,7 +198,7 @@ def _index_of(program: PeakProgram, reader: str, numbers: StoredValue) -> Stored
 def _stored_one_hot(program: PeakProgram, reader: str) -> list[StoredValue]:
     """Return what only compares and pads, if products read it: a GPU pads a matrix for them."""
     made = program.made_by.get(reader, ())
-    if not program.instructions[reader].computes_only(_REPEATING | _PADDING):
+    if not program.instructions[reader].computes_only(REPEATING | _PADDING):
         return []
     return [each for each in made if matrix_products(program, each) and program.is_alone(each)]
 
@@ -249,10 +249,10 @@ def _padded(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
 def matrix_products(program: PeakProgram, value: StoredValue) -> list[str]:
     """Return the instructions that multiply a value as a matrix."""
     readers = program.readers_of.get(value.value_id, ())
-    return [name for name in readers if _leads_to(program, value, name, frozenset(("dot",)))]
+    return [name for name in readers if leads_to(program, value, name, frozenset(("dot",)))]
 
 
-def _leads_to(
+def leads_to(
     program: PeakProgram, value: StoredValue, reader: str, opcodes: frozenset[str]
 ) -> bool:
     """Return True if a reader is an operation of these opcodes, or leads a value to a fused one.
@@ -317,7 +317,7 @@ def _compares_if_equal(program: PeakProgram, value: StoredValue) -> bool:
     called = () if fusion is None else program.fused_operations(fusion)
     by_name = {each.name: each for each in called}
     if any(
-        each.opcode == "add" and _elements(each) * _INFLATION > math.prod(value.dimensions)
+        each.opcode == "add" and _elements(each) * INFLATION > math.prod(value.dimensions)
         for each in called
     ):
         return False

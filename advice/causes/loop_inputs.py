@@ -115,9 +115,7 @@ def read_in_parts(program: PeakProgram, value: StoredValue) -> tuple[tuple[str, 
     makers = [each for each in members if not each.is_phi and each.opcode not in READING_NOTHING]
     if len(makers) != 1 or (makers[0].is_backward and not is_recomputed(makers[0].known_op_name)):
         return None
-    if _is_narrower_input(program, value):
-        return None
-    if any(each.stack_loop is not None for each in members):
+    if _is_narrower_input(program, value) or any(each.stack_loop for each in members):
         return None
     maker = program.instructions.get(makers[0].name)
     if maker is None or (maker.computes_with("concatenate") and maker.computes_only(_JOINING)):
@@ -155,12 +153,12 @@ def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[Stored
     from its carry: no iteration of this loop can. Nor if the loop would keep in its place what is
     as large and freed before, as the inputs of a projection, or a table of rows, may be. If it is
     live as long as the values anyway, such as the steps of a rollout from which each epoch takes
-    its batches, the loop can read it instead.
+    its batches, the loop can read it instead. The state of a loop around exists as a whole.
     """
     least = values[0].size_bytes // _LEAST_PART
     end = max(_end(program, value) for value in values)
     given = {program.set_of(value) for value in values}
-    chosen, kept = set(given), set[int | None]()
+    chosen, kept, states = set(given), set[int | None](), list[StoredValue]()
     waiting = list(_makers(program, chosen))
     while waiting:
         maker = waiting.pop()
@@ -176,6 +174,9 @@ def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[Stored
                 return None
             if not _is_temporary(program, number) or program.is_copy_of_input(each.label):
                 continue
+            if each.is_phi:  # the state of a loop around, which no iteration can have in part
+                states.append(each)
+                continue
             if program.computes_with(maker, "gather"):  # any iteration may read any row
                 kept.add(program.set_of(program.values[program.origin_of(value_id)]))
                 continue
@@ -185,6 +186,7 @@ def made_for(program: PeakProgram, values: Sequence[StoredValue]) -> list[Stored
         chosen -= others
         kept |= others
     freed = [each for each in _firsts(program, kept) if _end(program, each) < end]
+    freed += [each for each in states if program.program.by_id[each.value_id].live_until < end]
     if any(each.size_bytes >= values[0].size_bytes for each in freed):
         return None
     if not all(_keeps_parts(program, name) for name in _makers(program, chosen)):

@@ -41,6 +41,7 @@ from xlagraph.advice.causes.pair_scores import pair_scores
 from xlagraph.advice.causes.parameter_gradients import per_example_gradients
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.reduced_stacks import reduced_stacks
+from xlagraph.advice.causes.repeated_before_loops import repeated_before_loops
 from xlagraph.advice.causes.repeated_parts import repeated_parts
 from xlagraph.advice.causes.replicated_parameters import (
     replicated_batch,
@@ -168,3 +169,4 @@ def _certain_causes(program: PeakProgram) -> Iterator[Cause]:
     yield from mapped_axes(program)
     yield from scaled_products(program)
     yield from inflated_values(program)
+    yield from repeated_before_loops(program)

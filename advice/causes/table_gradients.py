@@ -41,16 +41,17 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
 
     An optimizer with a state of the table's shape updates all rows, unless it may leave the state
     of the others as it is. A gradient in the bytes of a result takes none: without it, a copy of
-    the table, whose rows are updated, lies there.
+    the table, whose rows are updated, lies there. To scatter rows into bf16, XLA for CPU converts
+    the whole table to f32, which takes the bytes of the gradient.
     """
+    is_cpu = program.compilation.platform == "cpu"
     results = {program.values[each].allocation for each in program.compilation.results}
     matrices = {
         each.dimensions
         for each in program.compilation.array_parameters
         if len(each.dimensions) == 2
     }
-    found: dict[bool, list[tuple[StoredValue, StoredValue]]] = {False: [], True: []}
-    removed: dict[bool, list[str]] = {False: [], True: []}
+    gradients: list[tuple[list[StoredValue], list[StoredValue]]] = []
     for value in program.temporaries:
         if value.dimensions not in matrices or value.allocation in results:
             continue
@@ -66,13 +67,18 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
             and all(each.dimensions == value.dimensions for each in members)
             and all(_is_empty(program, each) for each in others)
         ):
-            table = _updated_table(program, members)
-            has_state = table is None
-            table = table or _table_with_states(program, members, scattered)
-            if table is not None:
-                found[has_state].append((scattered[0], table))
-                removed[has_state] += [each.label for each in members]
-                removed[has_state] += _computed_of_it(program, members)
+            gradients.append((scattered, members))
+    of_all = {each.value_id for _, members in gradients for each in members}
+    found: dict[bool, list[tuple[StoredValue, StoredValue]]] = {False: [], True: []}
+    removed: dict[bool, list[str]] = {False: [], True: []}
+    for scattered, members in gradients:
+        table = _updated_table(program, members, of_all)
+        has_state = table is None
+        table = table or _table_with_states(program, members, scattered, of_all)
+        if table is not None and not (is_cpu and table.dtype == "bf16"):
+            found[has_state].append((scattered[0], table))
+            removed[has_state] += [each.label for each in members]
+            removed[has_state] += _computed_of_it(program, members)
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     for has_state, pairs in found.items():
         if not pairs or (has_state and sum(value.size_bytes for value, _ in pairs) < least):
@@ -113,11 +119,14 @@ def _is_empty(program: PeakProgram, value: StoredValue) -> bool:
     return maker is not None and maker.computes_only(_FILLING)
 
 
-def _updated_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> StoredValue | None:
+def _updated_table(
+    program: PeakProgram, gradients: Sequence[StoredValue], of_all: Collection[int]
+) -> StoredValue | None:
     """Return the only input that these gradients update, if it is a table of rows.
 
     Its rows are gathered, or nothing reads its new value. An optimizer's state of the same shape
-    would be another input. A tied table also has the gradient of its product, which has all rows.
+    would be another input, other gradients of scattered rows (`of_all`) are not. A tied table also
+    has the gradient of its product, which has all rows. What scatters may gather rows again.
     """
     ids = {each.value_id for each in gradients}
     dimensions = gradients[0].dimensions
@@ -130,11 +139,12 @@ def _updated_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> St
         read = {
             program.origin_of(each)
             for each in program.read_by[name]
-            if program.values[each].dimensions == dimensions and each not in ids
+            if program.values[each].dimensions == dimensions and each not in of_all
         }
         made = [each for each in program.made_by.get(name, ()) if each.value_id not in ids]
         if (
-            len(read) == 1
+            made
+            and len(read) == 1
             and read <= tables
             and (
                 any(program.computes_with(each, "gather") for each in _readers(program, read))
@@ -146,7 +156,10 @@ def _updated_table(program: PeakProgram, gradients: Sequence[StoredValue]) -> St
 
 
 def _table_with_states(
-    program: PeakProgram, gradients: Sequence[StoredValue], scattered: Sequence[StoredValue]
+    program: PeakProgram,
+    gradients: Sequence[StoredValue],
+    scattered: Sequence[StoredValue],
+    of_all: Collection[int],
 ) -> StoredValue | None:
     """Return the table that gradients of few rows update next to states of its shape.
 
@@ -176,10 +189,10 @@ def _table_with_states(
                 program.origin_of(each)
                 for each in program.read_by[name]
                 if program.values[each].dimensions == dimensions and each not in new
-            }
-            if read and read <= tables:
+            }.difference(of_all)
+            made = {each.value_id for each in program.made_by.get(name, ())} - new
+            if made and read and read <= tables:
                 updated |= read
-                made = {each.value_id for each in program.made_by.get(name, ())} - new
                 new |= made
                 waiting += made
     gathered = [

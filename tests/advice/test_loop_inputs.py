@@ -209,6 +209,15 @@ def test_what_another_loop_computes_from_its_carry_is_not_named(programs, carry,
     assert found == named
 
 
+@pytest.mark.parametrize(("end", "named"), [(2, []), (5, ["all"])])
+def test_the_state_of_a_loop_around_is_not_computed_in_parts(programs, end, named):
+    program = program_of(programs, end=end)
+    state = program.by_label["bits"]
+    program.values[state.value_id] = state._replace(is_phi=True)
+    found = [row["value"] for cause in computed_ahead(program) for row in cause.rows]
+    assert found == named
+
+
 @pytest.mark.parametrize(("reader", "parts"), [(SLICED, 16), (WHOLE, None)])
 def test_a_fusion_reads_a_part_if_all_that_it_does_with_an_operand_is_to_slice_it(
     programs, reader, parts

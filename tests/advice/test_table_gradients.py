@@ -42,6 +42,53 @@ def test_a_dense_gradient_is_named_if_only_rows_of_a_table_are_updated(
     assert found == named
 
 
+@pytest.mark.parametrize(("platform", "named"), [("cpu", []), ("gpu", ["g"])])
+def test_a_cpu_converts_a_table_of_bf16_whose_rows_are_updated(returning, platform, named):
+    program = returning(
+        """
+        0 | 2048 | parameter 0, shape |bf16[64,16]| at ShapeIndex {}
+        1 | 4096 | preallocated-temp
+        2 | 2048 | maybe-live-out
+        """,
+        """
+        0 | table | bf16[64,16] | 0 | 2048 | 0-2 | parameter(0)
+        1 | g     | f32[64,16]  | 0 | 4096 | 1-2 | scatter(table) | jit(f)/transpose(jvp())/add
+        2 | new   | bf16[64,16] | 0 | 2048 | 2-3 | subtract(table, g)
+        """,
+    )
+    program.compilation = replace(program.compilation, platform=platform)
+    found = [row["value"] for cause in dense_gradients(program) for row in cause.rows]
+    assert found == named
+
+
+def test_two_gradients_of_one_table_are_named_after_the_table_that_both_update(returning):
+    program = returning(
+        """
+        0 | 4096  | parameter 0, shape |f32[64,16]| at ShapeIndex {}
+        1 | 4096  | parameter 1, shape |f32[64,16]| at ShapeIndex {}
+        2 | 12288 | preallocated-temp
+        3 | 4096  | maybe-live-out
+        """,
+        """
+        0 | words  | f32[64,16] | 0    | 4096 | 0-3 | parameter(0)
+        1 | others | f32[64,16] | 0    | 4096 | 0-3 | parameter(1)
+        2 | zeros  | f32[64,16] | 0    | 4096 | 1-2 | broadcast()
+        2 | g      | f32[64,16] | 0    | 4096 | 2-4 | fusion(zeros, others) | transpose(jvp())/add
+        2 | h      | f32[64,16] | 4096 | 4096 | 3-4 | scatter(words)        | transpose(jvp())/add
+        3 | new    | f32[64,16] | 0    | 4096 | 4-5 | subtract(words, g, h)
+        2 | last   | f32[16]    | 0    | 64   | 5-5 | fusion(words, others)
+        """,
+    )
+    known = program.instructions
+    known["g"] = known["g"]._replace(fused_opcodes=("gather", "scatter"))
+    known["last"] = known["last"]._replace(fused_opcodes=("gather",))
+    rows = [row for cause in dense_gradients(program) for row in cause.rows]
+    assert [row["value"] for row in rows] == ["g", "h"]
+    assert {row["reason"] for row in rows} == {
+        "a gradient of all rows of words, scattered from the rows that were read"
+    }
+
+
 def test_squares_of_a_dense_gradient_are_gone_with_it(returning):
     program = returning(
         """
