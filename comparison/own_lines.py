@@ -82,8 +82,8 @@ class OwnLines:
         return tuple(sorted(self.in_order(line)))
 
     def in_order(self, line: OwnLine) -> tuple[str, ...]:
-        """Return what a line calls and computes from left to right."""
-        return tuple(item for _, item in sorted(self.items[line]))
+        """Return what a line calls and computes from left to right; nothing in another pass."""
+        return tuple(item for _, item in sorted(self.items.get(line, ())))
 
 
 def own_lines(
