@@ -152,6 +152,12 @@ def is_telling(reason: Reason) -> bool:
     return not reason.subject.before and not reason.scopes | reason.inputs <= COMMON | TAKING
 
 
+def are_of_other_ops(gradients: Reason, edited: Sequence[Reason]) -> bool:
+    """Return True for gradients that both programs have, if a line computes one op for another."""
+    is_other = any(each.is_replacement and is_telling(each) for each in edited)
+    return is_other and not gradients.is_only_one_side
+
+
 def may_resize(reason: Reason, other: Reason) -> bool:
     """Return True for a line that may say why values of the second program have other sizes.
 

@@ -10,6 +10,7 @@ from xlagraph.comparison.edits_of_programs import (
     LEAST_OF_CODE,
     LEAST_SHARE,
     LEAST_SHARE_OF_ALL,
+    are_of_other_ops,
     are_reshaped_outputs,
     called,
     explains,
@@ -206,8 +207,9 @@ def _of_no_bytes(
     word = "new" if first.growth_bytes > 0 else "gone"
     if above is not None:
         is_again = above.subject.kind is ReasonKind.AGAIN
+        is_gradient = above in gradients and not are_of_other_ops(above, edited)
         # what one program computes less often makes it no larger
-        if above in gradients or (is_again and (not functions or above.subject.after == word)):
+        if is_gradient or (is_again and (not functions or above.subject.after == word)):
             return code
     is_of_lines = _is_generic(first) or (kind in _OF_LINES and not first.cause)
     # sizes follow from a line, unless those of an input or a loop differ; so do new parameters

@@ -240,6 +240,20 @@ def test_a_new_backward_pass_precedes_a_donation_that_explains_nothing():
     ]
 
 
+@pytest.mark.parametrize(
+    ("backward", "text"),
+    [(23, "f.py:15 (f): exp instead of cumprod"), (0, "68 values made by the backward pass")],
+)
+def test_other_ops_say_more_than_gradients_that_both_programs_have(backward, text):
+    scope = Reason(Subject(ReasonKind.SCOPE_GONE, after="cumprod"), -900, 40, 0, {"cumprod"})
+    scopes = {"the backward pass"}
+    code = Reason(Subject(ReasonKind.NEW_CODE, after="gone"), 0, 68, backward, scopes)
+    line = Reason(Subject(ReasonKind.EDITED), scopes={"cumprod"}, inputs={"exp"})
+    line.labels = {"f.py:15 (f)"}
+    found = sentences_of([scope, code, line], ("a", "b"), (2000, 1100))
+    assert found[0].text.startswith(text)
+
+
 def test_a_gradient_of_one_program_says_why_it_has_more_products():
     values = Reason(Subject(ReasonKind.REPLACED), 1000, 0, 7)
     products = Reason(Subject(ReasonKind.AGAIN, before="products", after="new"), 0, 12, 20)
