@@ -213,7 +213,9 @@ class _Row(NamedTuple):
 
     @property
     def source_place(self) -> SourceLine | None:
-        return _line(self.source_file, self.source_line)
+        # another line of the user's file is that of a first call (`frame_of_call`)
+        is_own = self.user_file and self.user_file == self.source_file
+        return self.user_place if is_own else _line(self.source_file, self.source_line)
 
 
 def _line(file: str | None, number: int | None) -> SourceLine | None:
