@@ -162,7 +162,8 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
     moved += [
         _Difference(b.paths[of_b], of_b, *(frozenset(b.done(of_b)),) * 2)
         for of_a, of_b in same
-        if a.in_order(of_a) != b.in_order(of_b)
+        # of lines that are paired, one may have a condition more
+        if a.in_order(of_a) != b.in_order(of_b) and a.done(of_a) == b.done(of_b)
     ]
     differences = differences or moved
     differences = [x for x in differences if not any(each.contains(x) for each in differences)]
