@@ -60,6 +60,8 @@ _LEAST_SHARES: Final[Mapping[str, float]] = {
 """Share of all values that a transformation must make, if a small part of a program has it."""
 _DIFFERENTIATED: Final = re.compile(r"\bjvp\(")
 """Part of the op names of a forward pass that has a backward pass."""
+SAY_MORE: Final = {ReasonKind.CHECKPOINTED, ReasonKind.NARROWED, ReasonKind.UNCHECKPOINTED}
+"""Kinds of edits that say more than the library that makes checkpoints or casts."""
 _MADE_BY_CODE: Final = (ReasonKind.COPIES, ReasonKind.REPLACED, ReasonKind.STACKED)
 _KEPT_FOR_CODE: Final = (ReasonKind.LOOPED, ReasonKind.STACKED)
 """Kinds of values that loops keep for new gradients, or compute for them."""

@@ -33,7 +33,7 @@ from xlagraph.comparison.edits_of_programs import (
     says_more,
 )
 from xlagraph.comparison.groups import By
-from xlagraph.comparison.new_code import OF_GRADIENTS, TRANSFORMATIONS
+from xlagraph.comparison.new_code import OF_GRADIENTS, SAY_MORE, TRANSFORMATIONS
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import CONSEQUENCES, MORE, Reason, ReasonKind
 from xlagraph.comparison.repeated_ops import PRODUCTS
@@ -198,9 +198,9 @@ def _of_no_bytes(
         is_first = is_telling(edited[0]) or is_of_line(edited[0], largest(first, reasons))
         is_parameter = all(each.is_float for each in first.input_example)
         return [(0 if is_first and is_parameter else 1, edited[0])]
-    if is_plain_edit(first):  # a library makes a checkpoint, too; unrolled steps are more code
+    if is_plain_edit(first):  # a library makes checkpoints and casts; unrolled steps are more code
         is_new = any(each.is_only_one_side for _, each in code) or kind is not ReasonKind.UNROLLED
-        if kind in (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED) or not is_new:
+        if kind in SAY_MORE or not is_new:
             return [(1, reason) for _, reason in code]
         return code or [(1, each) for each in functions if kind is ReasonKind.SIZE]
     gradients = [each for each in reasons if _is_gradient(each)]
@@ -294,8 +294,8 @@ def _of_code(
 def _is_whole(reason: Reason) -> bool:
     """Return True for code that only one side has, or most of it, and that makes some values."""
     is_one_sided = reason.is_only_one_side or not reason.scopes.isdisjoint(OF_GRADIENTS)
-    is_code = is_one_sided and not reason.subject.before
-    return is_code and reason.count_a + reason.count_b >= LEAST_OF_CODE
+    is_many = reason.count_a + reason.count_b >= LEAST_OF_CODE
+    return is_many and is_one_sided and not reason.subject.before
 
 
 def _sentence(reason: Reason, names: tuple[str, str]) -> Sentence:

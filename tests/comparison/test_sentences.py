@@ -283,6 +283,15 @@ def test_an_edit_precedes_more_bytes_of_values_if_they_cancel_out():
         assert found[0].text.startswith(first)
 
 
+def test_an_element_type_precedes_the_library_that_casts():
+    narrowed = Reason(Subject(ReasonKind.NARROWED, after="bf16"), 0, 0, 3, of=(5, 5))
+    live = Reason(Subject(ReasonKind.PEAK), -60, 9, 9)
+    code = Reason(Subject(ReasonKind.NEW_CODE, after="new"), 0, 0, 23, {"flax/linen/dtypes.py"})
+    found = sentences_of([narrowed, live, code], ("a", "b"), (1000, 940))
+    texts = ["3 of 5 computed values", "23 values made by flax/linen/dtypes.py", "same values"]
+    assert [each.text[: len(text)] for each, text in zip(found, texts, strict=True)] == texts
+
+
 LIBRARY = Reason(Subject(ReasonKind.LIBRARY, after="YNN"), 0, 0, 1)
 REPLACED_BY_MORE = Reason(Subject(ReasonKind.REPLACED), 640, 2, 3)
 
