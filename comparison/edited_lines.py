@@ -30,6 +30,7 @@ from xlagraph.comparison.own_lines import (
     OwnLine,
     OwnLines,
     OwnPath,
+    gathered,
     is_in_gradient,
     last_name,
     own_lines,
@@ -132,14 +133,9 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
             reason.scopes = {_place(line) for line in shown[:_MOST_LINES]}
             reason.count_a = reason.count_b = len(lines)
             return
+    moves = (own_lines(each.known, unsure, cut, of_backward=False, of_moves=True) for each in sites)
     if not differences:
-        _, takes, _ = _aligned(
-            *(
-                own_lines(each.known, unsure, cut, of_backward=False, of_moves=True)
-                for each in sites
-            ),
-            copied=copied,
-        )
+        _, takes, _ = _aligned(*moves, copied=copied)
         # which parts are taken follows from shapes, too
         differences = [each for each in takes if not each.is_elsewhere]
     if not differences:
@@ -174,7 +170,7 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
     else:
         after = _moved(first, differences) or (MORE if first.is_elsewhere else "")
         reason = reasons.of(ReasonKind.EDITED, after=after)
-        reason.scopes, reason.inputs = set(first.gone), set(first.new)
+        reason.scopes, reason.inputs = gathered(first.pairs, moves, (first.gone, first.new))
         reason.labels = {_place(first.line)}
         loops = reasons.found.get(Subject(ReasonKind.TURNS))
         if loops and len(loops.turns) == 1 and loops.scopes <= first.places:

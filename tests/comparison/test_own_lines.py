@@ -126,3 +126,15 @@ def test_a_line_that_does_nothing_in_the_forward_pass_may_have_gradients():
     )
     (line,) = (each for each in forward.items if each.number == 7)
     assert is_in_gradient(line, forward, backward)
+
+
+def test_a_gather_is_named_instead_of_the_ops_of_its_indices():
+    indices = ["step:9 f:3 lt", "step:9 f:3 add"]
+    gather, product = [*indices, "step:9 f:3 gather"], ["step:9 f:3 dot_general"]
+    others = ["step:9 f:2 tanh", "step:9 f:4 exp"]
+    told_of = told([*others, *gather], [*others, *product])
+    assert told_of == ["train.py:3 (f): dot_general instead of gather"]
+    told_of = told([*others, *product], [*others, *gather])
+    assert told_of == ["train.py:3 (f): gather instead of dot_general"]
+    told_of = told([*others, *indices[1:]], [*others, *product])
+    assert told_of == ["train.py:3 (f): dot_general instead of add"]
