@@ -47,6 +47,8 @@ INDIRECT: Final = {
 """Kinds whose causes follow from what is called, as the values are those of both programs."""
 _OF_WHOLE: Final = {ReasonKind.INPUTS, ReasonKind.REPEATED, ReasonKind.UNROLLED}
 """Kinds of edits that change which values a program has, and so what is copied."""
+_OF_VALUES: Final = {ReasonKind.CONSTANTS, ReasonKind.SIZE}
+"""Other kinds that say more of an edit than the functions that only one program calls."""
 _CHOSEN: Final = {ReasonKind.FUSED, ReasonKind.LIBRARY}
 """Kinds that a compiler chooses, which follows from what is called."""
 _LEAST_SHARE_AGAINST: Final = 0.4
@@ -177,6 +179,16 @@ def says_more(reason: Reason, called: Reason) -> bool:
     names = {name.partition(OF)[0] for name in called.scopes | called.inputs}
     is_named = names <= reason.scopes | reason.inputs
     return is_named and not called.is_replacement and bool(reason.scopes and reason.inputs)
+
+
+def says_more_than_calls(reason: Reason) -> bool:
+    """Return True for constants, sizes or an element type, but for that of few computed values.
+
+    A compiler chooses it, as a TPU does for the operands of a product.
+    """
+    is_of_type = reason.subject.kind is ReasonKind.DTYPE
+    is_edited = bool(reason.input_count) or reason.count_b >= LEAST_OF_CODE
+    return reason.subject.kind in _OF_VALUES or (is_of_type and is_edited)
 
 
 def called(reasons: Sequence[Reason]) -> tuple[list[Reason], list[Reason]]:

@@ -31,6 +31,7 @@ from xlagraph.comparison.edits_of_programs import (
     may_resize,
     rank,
     says_more,
+    says_more_than_calls,
 )
 from xlagraph.comparison.groups import By
 from xlagraph.comparison.new_code import OF_GRADIENTS, SAY_MORE, TRANSFORMATIONS
@@ -44,8 +45,6 @@ _MOST: Final = 6
 _WEIGHT_OF_CAUSE: Final = 4
 """A cause precedes what is not proved to be one, unless that has so many times its bytes."""
 _DONATIONS: Final = {ReasonKind.DONATED, ReasonKind.UNDONATED}
-_EDITED: Final = {ReasonKind.CONSTANTS, ReasonKind.DTYPE, ReasonKind.SIZE}
-"""Other kinds that say more of an edit than the functions that only one program calls."""
 _OF_LINES: Final = {
     ReasonKind.OUTPUTS,
     ReasonKind.SCOPE_GONE,
@@ -229,7 +228,7 @@ def _of_no_bytes(
             functions[0].count_a, functions[0].count_b
         )
         is_replaced = functions[0].is_replacement and first.input_example is None
-        is_edited = kind in _EDITED and not is_replaced
+        is_edited = says_more_than_calls(first) and not is_replaced
         is_explained = bool(first.cause) and kind not in INDIRECT
         return [(1 if is_explained or is_edited or is_part else 0, instead[0])]
     if is_edited_line or (first.cause and edited and is_telling(edited[0])):
