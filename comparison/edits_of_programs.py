@@ -181,6 +181,17 @@ def says_more(reason: Reason, called: Reason) -> bool:
     return is_named and not called.is_replacement and bool(reason.scopes and reason.inputs)
 
 
+def place_beside(sizes: Reason, functions: Reason) -> int:
+    """Return 0 if functions precede values of other sizes, else 1.
+
+    They replace others at the line with most of the values, so that parameters are of other sizes.
+    """
+    are_parameters = all(value.is_float for value in sizes.input_example or ())
+    is_called = sizes.line is not None and place(sizes.line) in functions.labels
+    is_of_call = functions.is_replacement and is_called
+    return 0 if sizes.input_example and are_parameters and is_of_call else 1
+
+
 def says_more_than_calls(reason: Reason) -> bool:
     """Return True for constants, sizes or an element type, but for that of few computed values.
 
