@@ -2,7 +2,7 @@
 
 from tests.comparison.test_edited_lines import INSTALLED, sites_of, told
 from xlagraph.comparison.own_lines import is_in_gradient, own_lines
-from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.sentences import sentences_of
 
 
@@ -138,3 +138,15 @@ def test_a_gather_is_named_instead_of_the_ops_of_its_indices():
     assert told_of == ["train.py:3 (f): gather instead of dot_general"]
     told_of = told([*others, *indices[1:]], [*others, *product])
     assert told_of == ["train.py:3 (f): dot_general instead of add"]
+
+
+def test_a_call_is_not_gone_that_a_checkpoint_only_recomputes():
+    before, after = ["step:9 f:3 tanh", "step:9 f:4 net:7 exp"], ["step:9 f:3 tanh"]
+    for kind, programs in (
+        (ReasonKind.CHECKPOINTED, (before, after)),
+        (ReasonKind.UNCHECKPOINTED, (after, before)),
+    ):
+        found = FoundReasons()
+        found.of(kind)
+        assert len(told(*programs, found)) == 1, "only the checkpoint"
+        assert len(told(*programs[::-1], found)) == 2, "a new call beside the checkpoint"
