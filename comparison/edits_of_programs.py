@@ -45,6 +45,7 @@ INDIRECT: Final = {
     ReasonKind.PLACED,
 }
 """Kinds whose causes follow from what is called, as the values are those of both programs."""
+_CHECKPOINTS: Final = {ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED}
 _OF_WHOLE: Final = {ReasonKind.INPUTS, ReasonKind.REPEATED, ReasonKind.UNROLLED}
 """Kinds of edits that change which values a program has, and so what is copied."""
 _OF_VALUES: Final = {ReasonKind.CONSTANTS, ReasonKind.SIZE}
@@ -60,11 +61,15 @@ _OF_INPUTS: Final = {ReasonKind.DTYPE, ReasonKind.SIZE}
 def rank(reason: Reason, explaining: Sequence[Reason]) -> int:
     """Return 0 for a change that explains the growth, 1 for code that makes its values, else 2.
 
+    -1 for a checkpoint of few bytes, from which copies and the like follow that explain the growth.
     If nothing explains the growth, it follows from what someone edits, such as a checkpoint.
     A library without bytes is a choice of the compiler, which follows from other changes.
     """
     if reason.subject.kind is ReasonKind.LIBRARY and not reason.growth_bytes:
         return 2
+    are_indirect = all(each.subject.kind in INDIRECT for each in explaining)
+    if reason.subject.kind in _CHECKPOINTS and explaining and are_indirect:
+        return -1
     # another library, or version of XLA, splits sums into parts of its own
     has_library = any(each.subject.kind is ReasonKind.LIBRARY for each in explaining)
     if has_library and reason.subject.kind is ReasonKind.SIZE and not _is_of_known_size(reason):

@@ -263,6 +263,13 @@ def test_a_gradient_of_one_program_says_why_it_has_more_products():
     assert "made by the backward pass of a gradient" in found[0].text
 
 
+def test_a_checkpoint_of_few_bytes_precedes_the_cause_of_copies():
+    checkpoint = Reason(Subject(ReasonKind.CHECKPOINTED), 2, 9, 9)
+    copies = Reason(Subject(ReasonKind.COPIES), 250, 9, 82, cause="it covers too much")
+    found = sentences_of([copies, checkpoint], ("a", "b"), (1000, 1252))
+    assert [each.text[:14] for each in found] == ["checkpoint add", "it covers too "]
+
+
 def test_a_checkpoint_precedes_loops_that_are_new_with_it():
     checkpoint = Reason(Subject(ReasonKind.CHECKPOINTED))
     replaced = Reason(Subject(ReasonKind.REPLACED), 640, 1, 18)
