@@ -213,9 +213,7 @@ class _Row(NamedTuple):
 
     @property
     def source_place(self) -> SourceLine | None:
-        # another line of the user's file is that of a first call (`frame_of_call`)
-        is_own = self.user_file and self.user_file == self.source_file
-        return self.user_place if is_own else _line(self.source_file, self.source_line)
+        return _line(self.source_file, self.source_line)
 
 
 def place_of_most(values: Iterable[HeldValue], dtype: str) -> set[str]:

@@ -2,8 +2,8 @@
 
 import os.path
 import re
-from collections.abc import Collection, Mapping, Sequence
-from itertools import pairwise, permutations
+from collections.abc import Collection, Mapping
+from itertools import permutations
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
@@ -13,8 +13,6 @@ _INSTALLED: Final = re.compile(
 
 _OF_EVERY_OP: Final = "tensorflow/python/framework/ops.py"
 """File that has the innermost line of each op of TensorFlow; text has no other line."""
-_NO_NAME: Final = re.compile(r"\W")
-"""What JAX replaces in the name of a function that it compiles."""
 _PACKAGES: Final = re.compile(r"(?:^|[/\\])(?:site|dist)-packages[/\\]")
 
 
@@ -83,32 +81,3 @@ def acyclic_callers(callers: Mapping[int, int | None]) -> dict[int, int | None]:
             found[next(reversed(path))] = None
         acyclic.update(path)
     return found
-
-
-def frame_of_call(own: Sequence[StackFrame], program: str) -> StackFrame | None:
-    """Return the frame of the user's line among the own frames of a stack, outermost first.
-
-        step:49, loss:37, forward:30, step:49, loss:37, forward:28     is of forward:30
-
-    XLA puts the stack of an op in a function that JAX traces once below that of the call, from the
-    compiled function on. It is that of the first call, so that its last line says nothing if the
-    call is in the same function; a function of the user's own has lines that no call has.
-    """
-    entry = next((each for each in own if _NO_NAME.sub("_", _last(each)) == program), None)
-    starts = [place for place, each in enumerate(own) if entry and _code(each) == _code(entry)]
-    path: Sequence[StackFrame] = own[: starts[0]] if starts else own
-    for start, end in pairwise((*starts, len(own))):
-        stack = own[start:end]
-        pairs = zip(path, stack, strict=False)
-        is_other = any(_code(a) != _code(b) or a.line != b.line for a, b in pairs)
-        is_first_call = is_other and _code(stack[-1]) in map(_code, path)
-        path = path if is_first_call else stack
-    return path[-1] if path else None
-
-
-def _last(frame: StackFrame) -> str:
-    return (frame.function or "").rpartition(".")[2]
-
-
-def _code(frame: StackFrame) -> tuple[str | None, str | None]:
-    return frame.file, frame.function

@@ -21,7 +21,7 @@ from zlib import compress, decompress
 
 from xlagraph.hlo.computation import Computation
 from xlagraph.hlo.instruction import Attributes, Instruction, ProgramError
-from xlagraph.hlo.metadata import StackFrame, frame_of_call, is_installed
+from xlagraph.hlo.metadata import StackFrame, is_installed
 from xlagraph.hlo.scoped_memory import ScopedMemory
 
 ModuleForm: TypeAlias = Literal["text", "proto"]
@@ -144,16 +144,12 @@ class Program:
         return (frame.file, frame.line) if frame else (None, None)
 
     def user_frame(self, number: int | None) -> StackFrame | None:
-        """Return the innermost frame of a call stack outside of installed packages.
-
-        Of an op in a function of a library that JAX traces once, it is that of the call.
-        """
-        own: list[StackFrame] = []
+        """Return the innermost frame of a call stack outside of installed packages."""
         while (frame := None if number is None else self.frames.get(number)) is not None:
             if frame.file is not None and not is_installed(frame.file):
-                own.append(frame)
+                return frame
             number = frame.caller
-        return frame_of_call(own[::-1], (self.name or "").removeprefix("jit_"))
+        return None
 
 
 @lru_cache(maxsize=1 << 10)

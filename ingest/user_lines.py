@@ -75,8 +75,6 @@ def with_user_lines(graph: Graph, owners: CodeOwners) -> Iterator[Graph]:
         found: _UserLine | None = None
         if isinstance(frame, str):
             found = _user_line(frames, frame, owners)
-            if found == _user_line(frames, frame, CodeOwners()):
-                continue  # the stored line may be that of a call (`frame_of_call`)
         elif isinstance(file, str) and not owners.is_library(file):
             found = file, row["line"], None
         user_file, user_line, function = found or (None, None, None)

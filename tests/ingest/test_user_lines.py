@@ -3,13 +3,12 @@
 import pytest
 
 from tests.tiny_dumps import tiny_dump
-from xlagraph.comparison.held_values import read_reserved
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.ingest.user_lines import CodeOwners, read_code_owners, with_user_lines
 
 PACKAGES = "/venv/lib/python3.12/site-packages"
-MODULE = f"""HloModule jit_step
+MODULE = f"""HloModule m
 
 FileNames
 1 "/me/train.py"
@@ -25,19 +24,15 @@ FileLocations
 2 {{file_name_id=2 function_name_id=1 line=7 column=4}}
 3 {{file_name_id=3 function_name_id=1 line=3 column=4}}
 4 {{file_name_id=4 function_name_id=1 line=9 column=4}}
-5 {{file_name_id=1 function_name_id=1 line=31 column=4}}
 
 StackFrames
 1 {{file_location_id=1 parent_frame_id=1}}
 2 {{file_location_id=2 parent_frame_id=2}}
 3 {{file_location_id=3 parent_frame_id=2}}
 4 {{file_location_id=4 parent_frame_id=4}}
-5 {{file_location_id=5 parent_frame_id=1}}
-6 {{file_location_id=1 parent_frame_id=6}}
 
 ENTRY %main () -> s8[9] {{
   %a = s8[9]{{0}} iota(), iota_dimension=0, metadata={{op_name="jit(f)/a" stack_frame_id=3}}
-  %d = s8[9]{{0}} cosine(%a), metadata={{op_name="jit(f)/d" stack_frame_id=6}}
   ROOT %b = s8[9]{{0}} sine(%a), metadata={{op_name="jit(f)/b" stack_frame_id=4}}
 }}
 """
@@ -51,11 +46,10 @@ def graph(tmp_path_factory):
     runs.mkdir()
     (runs / "m-buffer-assignment.txt").write_text(
         tiny_dump(
-            "0 | 27 | preallocated-temp",
+            "0 | 18 | preallocated-temp",
             """
             0 | a | s8[9]{0} | 0 | 9 | 0-1 | iota()  | jit(f)/a @ frame 2
-            0 | d | s8[9]{0} | 18 | 9 | 1-1 | cosine(a) | jit(f)/d @ frame 6
-            0 | b | s8[9]{0} | 9 | 9 | 2-3 | sine(a) | jit(f)/b @ frame 4
+            0 | b | s8[9]{0} | 9 | 9 | 1-2 | sine(a) | jit(f)/b @ frame 4
             """,
         )
     )
@@ -81,12 +75,10 @@ def lines(graph, owners):
 
 
 def test_an_installed_package_is_a_library_and_a_checkout_is_not(graph):
-    """The line of d is that of a call: below it is the stack of a first one."""
     assert lines(graph, CodeOwners()) == {
         "a": ("/src/flax/flax/linear.py", 7),
         "b": ("/me/train.py", 20),
         "c": (None, None),
-        "d": ("/me/train.py", 31),
     }
 
 
@@ -96,16 +88,8 @@ def test_a_checkout_can_be_a_library_and_an_installed_model_your_code(graph):
         "a": ("/me/train.py", 20),
         "b": (f"{PACKAGES}/my_models/layer.py", 3),
         "c": (f"{PACKAGES}/my_models/c.py", 5),
-        "d": ("/me/train.py", 31),
     }
     assert lines(graph, CodeOwners())["a"] == ("/src/flax/flax/linear.py", 7), "graph unchanged"
-
-
-def test_the_line_of_a_first_call_is_compared_nowhere(graph):
-    keys = [str(key) for (key,) in graph.query("MATCH (c:Compilation) RETURN c.key").rows]
-    values = [each for side in read_reserved(graph, keys).values() for each in side.values]
-    (of_call,) = (each for each in values if each.name == "d")
-    assert (of_call.user_line, of_call.source_line) == (("train.py", 31),) * 2
 
 
 @pytest.mark.parametrize(
