@@ -182,16 +182,34 @@ def _name_ops(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> None:
     reason = reasons.of(ReasonKind.CALLED, before="ops")
     reason.count_a, reason.count_b = gone.total(), new.total()
     reason.scopes, reason.inputs = map(_often, (gone, new))
+    is_new = bool(new)
+    reason.labels = _lines_of_ops(sides[is_new], known[not is_new], reason.inputs or reason.scopes)
+
+
+def _lines_of_ops(side: Reserved, others: Set[str], parts: Set[str]) -> set[str]:
+    """Return the program's own line that makes most of the ops of some parts; empty if none does.
+
+    ``others`` are the parts that the other program has.
+    """
+    found: Counter[str] = Counter()
+    for site in side.mentions.call_sites.known:
+        own = [frame for frame in site.frames if not is_installed(frame.file or "")]
+        if own and _part_of_one(scope_names(site.op_name), others) in parts:
+            found[place((own[-1].file or "", own[-1].line or 0))] += 1
+    return {line for line, count in found.items() if 2 * count > found.total()}
 
 
 def _parts_of_one(names: Mapping[tuple[str, ...], int], others: Set[str]) -> Counter[str]:
     found: Counter[str] = Counter()
     for name, count in names.items():
-        parts = map(_op, name)
-        first = next((part for part in parts if part not in others), None)
+        first = _part_of_one(name, others)
         if first is not None and first.removeprefix(OF_PYTORCH) not in MOVING:
             found[first] += count
     return found
+
+
+def _part_of_one(name: Iterable[str], others: Set[str]) -> str | None:
+    return next((part for part in map(_op, name) if part not in others), None)
 
 
 def _primitives(names: Mapping[tuple[str, ...], int]) -> Counter[tuple[int, tuple[str, ...]]]:
@@ -248,7 +266,7 @@ def _of_ops(reason: Reason) -> str:
     ):
         if names:
             parts.append(f"{counted(count, 'op')} of {folded(names)}{when}")
-    return "; ".join(parts)
+    return "; ".join(parts) + "".join(f" (mostly {line})" for line in reason.labels)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -30,6 +30,7 @@ from xlagraph.comparison.own_lines import (
     OwnLine,
     OwnLines,
     OwnPath,
+    gathered,
     is_in_gradient,
     last_name,
     own_lines,
@@ -39,6 +40,7 @@ from xlagraph.hlo.metadata import from_packages, is_installed
 from xlagraph.hlo.op_names import OF_ANY_LOOP, scope_names
 from xlagraph.presentation.byte_sizes import counted
 
+_CHECKPOINTS: Final = (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED)
 _MOST_LINES: Final = 3
 """Maximum number of lines whose gradients are named."""
 
@@ -132,14 +134,9 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
             reason.scopes = {_place(line) for line in shown[:_MOST_LINES]}
             reason.count_a = reason.count_b = len(lines)
             return
+    moves = (own_lines(each.known, unsure, cut, of_backward=False, of_moves=True) for each in sites)
     if not differences:
-        _, takes, _ = _aligned(
-            *(
-                own_lines(each.known, unsure, cut, of_backward=False, of_moves=True)
-                for each in sites
-            ),
-            copied=copied,
-        )
+        _, takes, _ = _aligned(*moves, copied=copied)
         # which parts are taken follows from shapes, too
         differences = [each for each in takes if not each.is_elsewhere]
     if not differences:
@@ -162,10 +159,14 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
     moved += [
         _Difference(b.paths[of_b], of_b, *(frozenset(b.done(of_b)),) * 2)
         for of_a, of_b in same
-        if a.in_order(of_a) != b.in_order(of_b)
+        # of lines that are paired, one may have a condition more
+        if a.in_order(of_a) != b.in_order(of_b) and a.done(of_a) == b.done(of_b)
     ]
     differences = differences or moved
     differences = [x for x in differences if not any(each.contains(x) for each in differences)]
+    # what a checkpoint recomputes is not compared: a program without it seems to have more
+    added, removed = (Subject(kind) in reasons.found for kind in _CHECKPOINTS)
+    differences = [x for x in differences if (x.new or not added) and (x.gone or not removed)]
     innermost = [each for each in differences if not any(map(each.calls, differences))]
     first = min(innermost, key=_Difference.place, default=None)
     if first is None:
@@ -173,7 +174,7 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
     else:
         after = _moved(first, differences) or (MORE if first.is_elsewhere else "")
         reason = reasons.of(ReasonKind.EDITED, after=after)
-        reason.scopes, reason.inputs = set(first.gone), set(first.new)
+        reason.scopes, reason.inputs = gathered(first.pairs, moves, (first.gone, first.new))
         reason.labels = {_place(first.line)}
         loops = reasons.found.get(Subject(ReasonKind.TURNS))
         if loops and len(loops.turns) == 1 and loops.scopes <= first.places:

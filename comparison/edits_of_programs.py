@@ -45,8 +45,11 @@ INDIRECT: Final = {
     ReasonKind.PLACED,
 }
 """Kinds whose causes follow from what is called, as the values are those of both programs."""
+_CHECKPOINTS: Final = {ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED}
 _OF_WHOLE: Final = {ReasonKind.INPUTS, ReasonKind.REPEATED, ReasonKind.UNROLLED}
 """Kinds of edits that change which values a program has, and so what is copied."""
+_OF_VALUES: Final = {ReasonKind.CONSTANTS, ReasonKind.SIZE}
+"""Other kinds that say more of an edit than the functions that only one program calls."""
 _CHOSEN: Final = {ReasonKind.FUSED, ReasonKind.LIBRARY}
 """Kinds that a compiler chooses, which follows from what is called."""
 _LEAST_SHARE_AGAINST: Final = 0.4
@@ -58,11 +61,15 @@ _OF_INPUTS: Final = {ReasonKind.DTYPE, ReasonKind.SIZE}
 def rank(reason: Reason, explaining: Sequence[Reason]) -> int:
     """Return 0 for a change that explains the growth, 1 for code that makes its values, else 2.
 
+    -1 for a checkpoint of few bytes, from which copies and the like follow that explain the growth.
     If nothing explains the growth, it follows from what someone edits, such as a checkpoint.
     A library without bytes is a choice of the compiler, which follows from other changes.
     """
     if reason.subject.kind is ReasonKind.LIBRARY and not reason.growth_bytes:
         return 2
+    are_indirect = all(each.subject.kind in INDIRECT for each in explaining)
+    if reason.subject.kind in _CHECKPOINTS and explaining and are_indirect:
+        return -1
     # another library, or version of XLA, splits sums into parts of its own
     has_library = any(each.subject.kind is ReasonKind.LIBRARY for each in explaining)
     if has_library and reason.subject.kind is ReasonKind.SIZE and not _is_of_known_size(reason):
@@ -152,6 +159,12 @@ def is_telling(reason: Reason) -> bool:
     return not reason.subject.before and not reason.scopes | reason.inputs <= COMMON | TAKING
 
 
+def are_of_other_ops(gradients: Reason, edited: Sequence[Reason]) -> bool:
+    """Return True for gradients that both programs have, if a line computes one op for another."""
+    is_other = any(each.is_replacement and is_telling(each) for each in edited)
+    return is_other and not gradients.is_only_one_side
+
+
 def may_resize(reason: Reason, other: Reason) -> bool:
     """Return True for a line that may say why values of the second program have other sizes.
 
@@ -171,6 +184,27 @@ def says_more(reason: Reason, called: Reason) -> bool:
     names = {name.partition(OF)[0] for name in called.scopes | called.inputs}
     is_named = names <= reason.scopes | reason.inputs
     return is_named and not called.is_replacement and bool(reason.scopes and reason.inputs)
+
+
+def place_beside(sizes: Reason, functions: Reason) -> int:
+    """Return 0 if functions precede values of other sizes, else 1.
+
+    They replace others at the line with most of the values, so that parameters are of other sizes.
+    """
+    are_parameters = all(value.is_float for value in sizes.input_example or ())
+    is_called = sizes.line is not None and place(sizes.line) in functions.labels
+    is_of_call = functions.is_replacement and is_called
+    return 0 if sizes.input_example and are_parameters and is_of_call else 1
+
+
+def says_more_than_calls(reason: Reason) -> bool:
+    """Return True for constants, sizes or an element type, but for that of few computed values.
+
+    A compiler chooses it, as a TPU does for the operands of a product.
+    """
+    is_of_type = reason.subject.kind is ReasonKind.DTYPE
+    is_edited = bool(reason.input_count) or reason.count_b >= LEAST_OF_CODE
+    return reason.subject.kind in _OF_VALUES or (is_of_type and is_edited)
 
 
 def called(reasons: Sequence[Reason]) -> tuple[list[Reason], list[Reason]]:

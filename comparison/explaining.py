@@ -134,7 +134,7 @@ class _Explanation:
         self._count_totals()
         count_libraries((self.a, self.b), self.libraries, self.reasons_found)
         name_first(self.sides, self.reasons_found)
-        name_turns(self.turns, self.reasons_found)
+        name_turns(self.sides, self.turns, self.reasons_found)
         join_loops(self.sides, self.reasons_found)
         name_inputs(self.sides, self.reasons_found)
         join_element_type(self.sides, self.reasons_found)

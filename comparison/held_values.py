@@ -216,6 +216,12 @@ class _Row(NamedTuple):
         return _line(self.source_file, self.source_line)
 
 
+def place_of_most(values: Iterable[HeldValue], dtype: str) -> set[str]:
+    """Return the line that computes most of the values of a type; empty if none does."""
+    lines = Counter(each.line for each in values if each.is_computed and each.dtype == dtype)
+    return {place(line) for line, n in lines.items() if line and 2 * n > lines.total()}
+
+
 def _line(file: str | None, number: int | None) -> SourceLine | None:
     """Return a line without the folder of a checkout or environment, as two of them differ."""
     if not file or not number:

@@ -4,13 +4,13 @@ from fractions import Fraction
 
 from xlagraph.comparison.edits_of_programs import LEAST_OF_CODE
 from xlagraph.comparison.joined_reasons import Sides
-from xlagraph.comparison.loop_turns import MAPPED, LoopTurns
+from xlagraph.comparison.loop_turns import MAPPED, ChangedLoop, LoopTurns
 from xlagraph.comparison.reasons import FoundReasons, ReasonKind, Subject
 from xlagraph.comparison.size_changes import runs_for_parts
 from xlagraph.hlo.op_names import has_checkpoint
 
 
-def name_turns(loops: LoopTurns, reasons: FoundReasons) -> None:
+def name_turns(sides: Sides, loops: LoopTurns, reasons: FoundReasons) -> None:
     """Name the loops that run another number of times, with values that are as much larger."""
     sizes = reasons.found.get(Subject(ReasonKind.SIZE))
     known = sizes.turns if sizes else set()
@@ -42,12 +42,28 @@ def name_turns(loops: LoopTurns, reasons: FoundReasons) -> None:
         if outside and inside and outside.growth_bytes * inside.growth_bytes > 0:
             of_loop = inside
             of_loop.merge(reasons.found.pop(outside.subject))
-        of_loop.turns, of_loop.labels = {of_one[0].turns}, {of_one[0].place}
+        checkpoint = _checkpoint_in(of_one[0], sides, reasons)
+        of_loop.turns, of_loop.labels = {of_one[0].turns}, {f"{of_one[0].place}{checkpoint}"}
         others.remove(of_one[0])
     if others:
         reason = reasons.of(ReasonKind.TURNS)
         reason.turns = {loop.turns for loop in others}
         reason.scopes = {loop.place for loop in others}
+
+
+def _checkpoint_in(loop: ChangedLoop, sides: Sides, reasons: FoundReasons) -> str:
+    """Return that a loop which one program has contains the only checkpoint; empty otherwise."""
+    is_new = bool(loop.turns[1])
+    with_loop, other = (sides.b, sides.a)[:: 1 if is_new else -1]
+    kind = ReasonKind.CHECKPOINTED if is_new else ReasonKind.UNCHECKPOINTED
+    is_said = Subject(kind) in reasons.found or other.mentions.is_recomputing
+    if is_said or any(has_checkpoint(value.op_name) for value in other.values):
+        return ""
+    inside = (
+        has_checkpoint(value.op_name) and (value.source_line or value.line) in loop.lines
+        for value in with_loop.values
+    )
+    return ", with a checkpoint" if any(inside) else ""
 
 
 def limit_checkpoints(turns: LoopTurns, reasons: FoundReasons) -> None:

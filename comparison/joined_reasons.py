@@ -14,7 +14,7 @@ from xlagraph.comparison.argument_names import (
     stacked,
 )
 from xlagraph.comparison.changed_loops import is_now_looped
-from xlagraph.comparison.held_values import HeldValue, Reserved
+from xlagraph.comparison.held_values import HeldValue, Reserved, place_of_most
 from xlagraph.comparison.library_calls import library
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.size_changes import (
@@ -262,6 +262,7 @@ def join_element_type(sides: Sides, reasons: FoundReasons) -> None:
     reasons.absorb(joined, reason)
     reason.count_a, reason.count_b = of_type[0][dtype], of_type[1][dtype]
     reason.of = counts[0], counts[1]
+    reason.labels = place_of_most((sides.a, sides.b)[is_new].values, dtype)
 
 
 def _counts_of_types(side: Reserved) -> tuple[Counter[str], int, int]:

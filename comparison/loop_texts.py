@@ -6,6 +6,7 @@ from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.loop_turns import MAPPED
 from xlagraph.comparison.reasons import Reason
 from xlagraph.comparison.repeated_ops import OF_GRADIENTS, PRODUCTS, WITHOUT_VMAP
+from xlagraph.comparison.replaced_values import largest
 from xlagraph.presentation.byte_sizes import counted
 
 
@@ -58,7 +59,10 @@ def looped(reason: Reason) -> str:
     values = counted(max(reason.count_a, reason.count_b), "value")
     a, b = reason.example
     is_other = reason.factors and a is not None and b is not None and a.shape != b.shape
-    sizes = f", with {times(reason.factors)}{shapes(reason)}" if is_other else ""
+    if _is_against(reason):  # most bytes are those of values that the other program has not
+        sizes = largest(reason)
+    else:
+        sizes = f", with {times(reason.factors)}{shapes(reason)}" if is_other else ""
     loops = [f"{turns(*each)} ({', '.join(reason.labels)}); " for each in reason.turns]
     more = "more" if reason.subject.after == "new" else "less"
     where = (
@@ -67,6 +71,13 @@ def looped(reason: Reason) -> str:
         else f"{verb} computed in a loop"
     )
     return f"{''.join(loops)}{values} {where}{sizes}"
+
+
+def _is_against(reason: Reason) -> bool:
+    """Return True if values have fewer elements and more bytes, or the reverse."""
+    factors = reason.factors - {Fraction(1)}
+    is_more = reason.growth_bytes > 0
+    return bool(factors) and all((factor > 1) is not is_more for factor in factors)
 
 
 def unrolled(reason: Reason) -> str:

@@ -60,6 +60,8 @@ _LEAST_SHARES: Final[Mapping[str, float]] = {
 """Share of all values that a transformation must make, if a small part of a program has it."""
 _DIFFERENTIATED: Final = re.compile(r"\bjvp\(")
 """Part of the op names of a forward pass that has a backward pass."""
+SAY_MORE: Final = {ReasonKind.CHECKPOINTED, ReasonKind.NARROWED, ReasonKind.UNCHECKPOINTED}
+"""Kinds of edits that say more than the library that makes checkpoints or casts."""
 _MADE_BY_CODE: Final = (ReasonKind.COPIES, ReasonKind.REPLACED, ReasonKind.STACKED)
 _KEPT_FOR_CODE: Final = (ReasonKind.LOOPED, ReasonKind.STACKED)
 """Kinds of values that loops keep for new gradients, or compute for them."""
@@ -80,13 +82,15 @@ def name_new_code(sides: Sides, reasons: FoundReasons) -> None:
     has_other_fusions = any(
         each.subject.kind is ReasonKind.FUSED for each in reasons.found.values()
     )
+    is_unrolled = any(each.kind is ReasonKind.UNROLLED for each in reasons.found)
     for is_new, less, more in ((True, sides.a, sides.b), (False, sides.b, sides.a)):
         code = _transformation_of_one(less, more, is_new=is_new)
         library = _more_code(less, more, _library_file, is_new=is_new)
         # a library may use `jax.vmap` in its own code
         if code is None or (library and MAPPED in code.scopes and _makes(library, code)):
             code = library
-        code = code or _more_gradients(less, more, is_new=is_new)
+        if not is_unrolled:  # whose steps have more gradients
+            code = code or _more_gradients(less, more, is_new=is_new)
         of_library = code is not None
         if not has_other_fusions:
             code = code or _more_code(less, more, _last_names, is_new=is_new)
@@ -258,16 +262,19 @@ def _is_more(before: int, after: int) -> bool:
 
 
 def _kept_for(code: Reason, less: Reserved, more: Reserved) -> set[str]:
-    """Return the labels of a gradient, and of the forward pass if the other program has none.
+    """Return the labels of a gradient, and of what its forward pass stacks for it.
 
-    Empty for code that is no gradient.
+    All of the forward pass if the other program has none; empty for code that is no gradient.
     """
     if OF_GRADIENTS.isdisjoint(code.scopes):
         return set()
-    if _BACKWARD not in code.scopes or less.mentions.has(_DIFFERENTIATED):
+    if _BACKWARD not in code.scopes:
         return code.labels
+    is_of_one = not less.mentions.has(_DIFFERENTIATED)
     return code.labels | {
-        value.label for value in more.values if _DIFFERENTIATED.search(value.op_name or "")
+        value.label
+        for value in more.values
+        if (is_of_one or value.is_stack) and _DIFFERENTIATED.search(value.op_name or "")
     }
 
 

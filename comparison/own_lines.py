@@ -27,6 +27,8 @@ _OF_LOOPS: Final = frozenset(("dynamic_index_in_dim", "dynamic_update_index_in_d
 """Functions by which `jax.lax.scan` takes its inputs and keeps its outputs."""
 TAKING: Final = frozenset(("concatenate", "dynamic_slice", "gather", "pad", "rev", "slice"))
 """Primitives that take or join parts, which count where lines differ in nothing else."""
+_OF_INDICES: Final = COMPARING | {"add"}
+"""Primitives that a gather needs for indices which may be negative."""
 _COUNTER: Final = re.compile(r"/while/(?:body/add|cond/lt)$")
 """End of the op name of an instruction that counts iterations."""
 OwnFunction = tuple[str, str]
@@ -82,8 +84,8 @@ class OwnLines:
         return tuple(sorted(self.in_order(line)))
 
     def in_order(self, line: OwnLine) -> tuple[str, ...]:
-        """Return what a line calls and computes from left to right."""
-        return tuple(item for _, item in sorted(self.items[line]))
+        """Return what a line calls and computes from left to right; nothing in another pass."""
+        return tuple(item for _, item in sorted(self.items.get(line, ())))
 
 
 def own_lines(
@@ -141,6 +143,27 @@ def is_in_gradient(line: OwnLine, forward: OwnLines, backward: OwnLines) -> bool
         for caller, of_caller in backward.paths.items()
         if len(of_caller) < len(path) and path[: len(of_caller)] == of_caller
     )
+
+
+def gathered(
+    pairs: Iterable[tuple[OwnLine, OwnLine]], lines: Iterable[OwnLines], done: Iterable[Set[str]]
+) -> list[set[str]]:
+    """Return what paired lines do in one program only, with a gather instead of its indices' ops.
+
+    ``lines`` of both programs have the ops that take parts; they are read if they are needed.
+    """
+    said = [set(each) for each in done]
+    if not any(each and each <= _OF_INDICES for each in said):
+        return said
+    pairs = list(pairs)
+    is_gather = [
+        any("gather" in of_side.done(pair[side]) for pair in pairs)
+        for side, of_side in enumerate(lines)
+    ]
+    return [
+        {"gather"} if each <= _OF_INDICES and is_gather == [side == 0, side == 1] else each
+        for side, each in enumerate(said)
+    ]
 
 
 def _item(site: CallSite, at: int, *, of_moves: bool) -> str | None:

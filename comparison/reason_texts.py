@@ -272,11 +272,11 @@ def _sizes(reason: Reason) -> str:
 
 def _narrowed(reason: Reason, dtype: str) -> str:
     """Return how many values have an element type, with what replaces the others."""
-    is_new = bool(reason.count_b)
-    count, of = (reason.count_b, reason.of[1]) if is_new else (reason.count_a, reason.of[0])
-    when = "now, none before" if is_new else "before, none now"
+    count, of = (reason.count_b or reason.count_a), reason.of[bool(reason.count_b)]
+    when = "now, none before" if reason.count_b else "before, none now"
     values = f"{count:,} of {counted(of, 'computed value')} in {dtype} {when}"
-    return f"{values}, with casts and what they replace"
+    at = "" if reason.growth_bytes else "".join(f" (mostly {line})" for line in reason.labels)
+    return f"{values}, with casts and what they replace{at}"
 
 
 def _outputs(reason: Reason) -> str:

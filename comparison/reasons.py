@@ -207,7 +207,7 @@ class Reason:
     """The new or gone code (NEW_CODE) that makes most of the values."""
     labels: set[str] = field(default_factory=set)
     """Labels of all values (NEW_CODE); place of the loop (LOOPED); line that calls or
-    computes something (CALLED, EDITED)."""
+    computes something (CALLED, EDITED), or most values of an element type (NARROWED)."""
     growth_by_label: Counter[tuple[bool, str]] = field(default_factory=Counter)
     """Growth by the label of the value on the side with more bytes; True if that is the second."""
 

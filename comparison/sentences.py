@@ -10,6 +10,7 @@ from xlagraph.comparison.edits_of_programs import (
     LEAST_OF_CODE,
     LEAST_SHARE,
     LEAST_SHARE_OF_ALL,
+    are_of_other_ops,
     are_reshaped_outputs,
     called,
     explains,
@@ -28,11 +29,13 @@ from xlagraph.comparison.edits_of_programs import (
     is_telling,
     largest,
     may_resize,
+    place_beside,
     rank,
     says_more,
+    says_more_than_calls,
 )
 from xlagraph.comparison.groups import By
-from xlagraph.comparison.new_code import OF_GRADIENTS, TRANSFORMATIONS
+from xlagraph.comparison.new_code import OF_GRADIENTS, SAY_MORE, TRANSFORMATIONS
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import CONSEQUENCES, MORE, Reason, ReasonKind
 from xlagraph.comparison.repeated_ops import PRODUCTS
@@ -43,8 +46,6 @@ _MOST: Final = 6
 _WEIGHT_OF_CAUSE: Final = 4
 """A cause precedes what is not proved to be one, unless that has so many times its bytes."""
 _DONATIONS: Final = {ReasonKind.DONATED, ReasonKind.UNDONATED}
-_EDITED: Final = {ReasonKind.CONSTANTS, ReasonKind.DTYPE, ReasonKind.SIZE}
-"""Other kinds that say more of an edit than the functions that only one program calls."""
 _OF_LINES: Final = {
     ReasonKind.OUTPUTS,
     ReasonKind.SCOPE_GONE,
@@ -193,21 +194,22 @@ def _of_no_bytes(
     is_of_files &= above is None or above.subject.kind is ReasonKind.NEW_CODE
     if edited and first.input_example and not first.turns and is_of_files:
         if functions and functions[0].is_replacement and not edited[0].is_replacement:
-            return [(1, functions[0])]
+            return [(place_beside(first, functions[0]), functions[0])]
         is_first = is_telling(edited[0]) or is_of_line(edited[0], largest(first, reasons))
         is_parameter = all(each.is_float for each in first.input_example)
         return [(0 if is_first and is_parameter else 1, edited[0])]
-    if is_plain_edit(first):  # a library makes a checkpoint, too; unrolled steps are more code
+    if is_plain_edit(first):  # a library makes checkpoints and casts; unrolled steps are more code
         is_new = any(each.is_only_one_side for _, each in code) or kind is not ReasonKind.UNROLLED
-        if kind in (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED) or not is_new:
+        if kind in SAY_MORE or not is_new:
             return [(1, reason) for _, reason in code]
-        return code or [(1, each) for each in functions if kind is ReasonKind.SIZE]
+        return code or [(place_beside(first, x), x) for x in functions if kind is ReasonKind.SIZE]
     gradients = [each for each in reasons if _is_gradient(each)]
     word = "new" if first.growth_bytes > 0 else "gone"
     if above is not None:
         is_again = above.subject.kind is ReasonKind.AGAIN
+        is_gradient = above in gradients and not are_of_other_ops(above, edited)
         # what one program computes less often makes it no larger
-        if above in gradients or (is_again and (not functions or above.subject.after == word)):
+        if is_gradient or (is_again and (not functions or above.subject.after == word)):
             return code
     is_of_lines = _is_generic(first) or (kind in _OF_LINES and not first.cause)
     # sizes follow from a line, unless those of an input or a loop differ; so do new parameters
@@ -227,7 +229,7 @@ def _of_no_bytes(
             functions[0].count_a, functions[0].count_b
         )
         is_replaced = functions[0].is_replacement and first.input_example is None
-        is_edited = kind in _EDITED and not is_replaced
+        is_edited = says_more_than_calls(first) and not is_replaced
         is_explained = bool(first.cause) and kind not in INDIRECT
         return [(1 if is_explained or is_edited or is_part else 0, instead[0])]
     if is_edited_line or (first.cause and edited and is_telling(edited[0])):
@@ -292,8 +294,8 @@ def _of_code(
 def _is_whole(reason: Reason) -> bool:
     """Return True for code that only one side has, or most of it, and that makes some values."""
     is_one_sided = reason.is_only_one_side or not reason.scopes.isdisjoint(OF_GRADIENTS)
-    is_code = is_one_sided and not reason.subject.before
-    return is_code and reason.count_a + reason.count_b >= LEAST_OF_CODE
+    is_many = reason.count_a + reason.count_b >= LEAST_OF_CODE
+    return is_many and is_one_sided and not reason.subject.before
 
 
 def _sentence(reason: Reason, names: tuple[str, str]) -> Sentence:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import name_steps, pattern
 from xlagraph.comparison.held_values import HeldValue
+from xlagraph.comparison.moved_stacks import pair_holders
 from xlagraph.comparison.renumbered_scopes import key_of_renumbered
 from xlagraph.comparison.size_changes import (
     InputSizes,
@@ -212,7 +213,9 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
     for key in (*_RENAMED_INPUT, *_OTHER_NAME):
         found, left_a, left_b = _match_by(key, left_a, left_b)
         pairs += found
-    return Matching(tuple(pairs), tuple(left_a), tuple(left_b))
+    pairs, left_b = pair_holders(pairs, left_b)
+    swapped, left_a = pair_holders([(b, a) for a, b in pairs], left_a)
+    return Matching(tuple((a, b) for b, a in swapped), tuple(left_a), tuple(left_b))
 
 
 def _pairs_in_order(

@@ -327,6 +327,19 @@ def test_functions_that_replace_others_precede_sizes_that_no_input_has():
     assert first_of(called, sizes).text == "Dopri8.step of solver replaces Tsit5.step of solver"
     sizes.input_example = VALUE, VALUE
     assert first_of(called, sizes).growth_bytes == 64
+    # unless the parameter is that of the layer that they call at the line
+    called.labels, sizes.growth_by_line = {"f.py:7"}, Counter({("f.py", 7): 40, ("f.py", 9): 24})
+    assert first_of(called, sizes).growth_bytes == 0
+    called.labels = {"f.py:9"}
+    assert first_of(called, sizes).growth_bytes == 64
+
+
+def test_new_functions_precede_another_type_of_few_computed_values():
+    called = Reason(Subject(ReasonKind.CALLED), count_b=522, inputs={"LayerNorm of flax"})
+    dtype = Reason(Subject(ReasonKind.DTYPE, "bf16", "f32"), 640, 1, 1)
+    assert first_of(called, dtype).text.startswith("522 ops made by LayerNorm of flax")
+    dtype.count_a = dtype.count_b = 6
+    assert first_of(called, dtype).text.startswith("dtype of 6 values")
 
 
 def test_another_type_of_inputs_precedes_the_cause_of_fewer_bytes_of_copies():

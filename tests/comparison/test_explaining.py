@@ -158,6 +158,11 @@ def test_casts_to_an_element_type_of_few_floats_are_a_change_beside_many_integer
     ]
     text = "3 of 83 computed values in bf16 now, none before"
     assert [any(each.startswith(text) for each in side) for side in texts] == [False, True]
+    # without bytes of its own, it has the line of most of its values
+    moved = [each._replace(held_bytes=0, user_line=("f.py", 7)) for each in narrow]
+    after = Reserved((*before.values, *moved), mentions=Casts())
+    found = [reason_text(each, ("a", "b")) for each in explain_pair(before, after)]
+    assert any(text.endswith("what they replace (mostly f.py:7)") for text in found)
 
 
 def test_the_dtype_of_inputs_precedes_more_bytes_of_other_stacks():

@@ -16,6 +16,7 @@ from xlagraph.comparison.reasons import FoundReasons, ReasonKind
 from xlagraph.comparison.sentences import sentences_of
 from xlagraph.comparison.value_matching import Matching
 
+NONE = Reserved(())
 STATE = VALUE._replace(
     name="loop", opcode="while", op_name="jit(f)/while", shape="(s32[])", held_bytes=0
 )
@@ -215,7 +216,7 @@ def test_of_several_new_loops_that_with_the_missing_elements_is_named_with_its_v
     around.factors = {Fraction(1, 8)}
     stacks = found.of(ReasonKind.STACKED)
     stacks.growth_bytes, stacks.count_b = 900, 2
-    name_turns(LoopTurns([], loops), found)
+    name_turns(Sides(NONE, NONE, Matching((), (), ())), LoopTurns([], loops), found)
     told = sentences_of([*found.found.values()], ("a", "b"), (1000, 1100))
     assert [each.text.partition(";")[0] for each in told] == [
         "a loop of 8 iterations is new (f.py:1)",

@@ -63,6 +63,13 @@ def test_a_loop_that_is_gone_is_named_with_what_it_computed():
         "a loop of 4 iterations is gone (f.py:1); 5 values no longer computed in a loop"
         " (mostly f.py:1)"
     )
+    with_checkpoint = [
+        each._replace(op_name=f"{LOOP}/checkpoint/op{number}", loop="loop")
+        for number, each in enumerate(inside)
+    ]
+    before = before._replace(values=(loop, *with_checkpoint))
+    texts = [reason_text(each, ("a", "b")) for each in explain_pair(before, Reserved((*outside,)))]
+    assert any(each.startswith("a loop of 4 iterations is gone (f.py:1, with a") for each in texts)
 
 
 def test_a_new_loop_around_another_one_is_named_with_what_it_computes():

@@ -1,8 +1,8 @@
 """Calls and ops of lines of own functions, and which differences follow from others."""
 
 from tests.comparison.test_edited_lines import INSTALLED, sites_of, told
-from xlagraph.comparison.own_lines import own_lines
-from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
+from xlagraph.comparison.own_lines import is_in_gradient, own_lines
+from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.sentences import sentences_of
 
 
@@ -116,3 +116,37 @@ def test_gradients_of_a_function_of_ones_own_say_nothing_of_the_lines_below_its_
     """The backward pass of `jax.custom_vjp` has only the call stack of the call."""
     ops = ["step:9 model:3 f:7 jvp()/tanh", "step:9 model:3 transpose(jvp(jvp()))/sin"]
     assert told([*ops, "step:9 model:3 f:7 transpose(jvp())/dot_general"], ops) == []
+
+
+def test_a_line_that_does_nothing_in_the_forward_pass_may_have_gradients():
+    """What it calls is not known of both programs."""
+    sites = sites_of("step:9 f:7 jvp()/tanh", "step:9 transpose(jvp())/sin").known
+    forward, backward = (
+        own_lines(sites, {"f"}, set(), of_backward=of_backward) for of_backward in (False, True)
+    )
+    (line,) = (each for each in forward.items if each.number == 7)
+    assert is_in_gradient(line, forward, backward)
+
+
+def test_a_gather_is_named_instead_of_the_ops_of_its_indices():
+    indices = ["step:9 f:3 lt", "step:9 f:3 add"]
+    gather, product = [*indices, "step:9 f:3 gather"], ["step:9 f:3 dot_general"]
+    others = ["step:9 f:2 tanh", "step:9 f:4 exp"]
+    told_of = told([*others, *gather], [*others, *product])
+    assert told_of == ["train.py:3 (f): dot_general instead of gather"]
+    told_of = told([*others, *product], [*others, *gather])
+    assert told_of == ["train.py:3 (f): gather instead of dot_general"]
+    told_of = told([*others, *indices[1:]], [*others, *product])
+    assert told_of == ["train.py:3 (f): dot_general instead of add"]
+
+
+def test_a_call_is_not_gone_that_a_checkpoint_only_recomputes():
+    before, after = ["step:9 f:3 tanh", "step:9 f:4 net:7 exp"], ["step:9 f:3 tanh"]
+    for kind, programs in (
+        (ReasonKind.CHECKPOINTED, (before, after)),
+        (ReasonKind.UNCHECKPOINTED, (after, before)),
+    ):
+        found = FoundReasons()
+        found.of(kind)
+        assert len(told(*programs, found)) == 1, "only the checkpoint"
+        assert len(told(*programs[::-1], found)) == 2, "a new call beside the checkpoint"

@@ -47,6 +47,21 @@ def test_the_values_of_a_loop_are_counted_where_it_is():
 
 
 @pytest.mark.parametrize(
+    ("growth", "sizes"),
+    [
+        (-64, ", with 1/2048 of the elements, such as f32[2048] → f32[1]"),
+        (64, ", the largest new is while f32[2048,1]"),
+    ],
+)
+def test_values_of_a_new_loop_that_need_more_do_not_have_fewer_elements(growth, sizes):
+    a, b = STACK._replace(shape="f32[2048]"), STACK._replace(shape="f32[1]")
+    stack = STACK._replace(shape="f32[2048,1]")
+    reason = Reason(Subject(ReasonKind.LOOPED, after="new"), growth, 1, 3, example=(a, b))
+    reason.factors, reason.largest = {Fraction(1, 2048)}, (a, stack)
+    assert reason_text(reason, ("a", "b")) == f"3 values now computed in a loop{sizes}"
+
+
+@pytest.mark.parametrize(
     ("factor", "share"), [(Fraction(1, 2048), "1/2048"), (Fraction(3, 2048), "0.00146")]
 )
 def test_a_share_with_a_large_denominator_is_not_rounded_to_another_one(factor, share):

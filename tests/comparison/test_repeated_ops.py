@@ -3,14 +3,14 @@
 import re
 from collections import Counter
 
-from tests.comparison.test_explaining import VALUE
+from tests.comparison.test_explaining import STACK, VALUE
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import Reserved
 from xlagraph.comparison.joined_reasons import Sides
 from xlagraph.comparison.mentions import Mentions
 from xlagraph.comparison.new_code import name_new_code
 from xlagraph.comparison.reason_texts import reason_text
-from xlagraph.comparison.reasons import FoundReasons
+from xlagraph.comparison.reasons import FoundReasons, ReasonKind
 from xlagraph.comparison.repeated_ops import name_repeated_ops
 from xlagraph.comparison.sentences import sentences_of
 from xlagraph.comparison.value_matching import match_values
@@ -172,6 +172,27 @@ def test_a_stopped_gradient_leaves_a_small_part_of_the_backward_pass():
     half = program([*forward[:3], *gradients[:6]])
     reasons = explain_pair(program([*forward, *gradients]), half)
     assert not any("backward pass" in reason_text(each, ("a", "b")) for each in reasons)
+    # what the forward pass stacks for gradients follows from them
+    state = VALUE._replace(name="state", op_name="jit(f)/while/body/neg")
+    stack = STACK._replace(name="stack", op_name="jit(f)/jvp()/while/body/exp")
+    reasons = explain_pair(
+        program([*forward, *gradients, state, stack]), program([*forward, *gradients[:3], state])
+    )
+    found = sentences_of(reasons, ("a", "b"), (64 * 19 + 640, 64 * 10))
+    text = "12 values made by the backward pass before, 3 now; loops no longer stack 1 value"
+    assert found[0].text.startswith(text)
+
+
+def test_an_unrolled_loop_has_more_gradients():
+    forward, steps = ops("jvp()"), ops("transpose(jvp())", 3)
+    before, after = program([*forward, *steps[::3]]), program([*forward, *steps])
+    found = FoundReasons()
+    name_new_code(Sides(before, after, match_values(before.values, after.values)), found)
+    assert any("the backward pass" in each.scopes for each in found.found.values())
+    found = FoundReasons()
+    found.of(ReasonKind.UNROLLED)
+    name_new_code(Sides(before, after, match_values(before.values, after.values)), found)
+    assert not any("the backward pass" in each.scopes for each in found.found.values())
 
 
 def test_ops_in_scopes_that_only_one_program_has_precede_copies():

@@ -240,6 +240,20 @@ def test_a_new_backward_pass_precedes_a_donation_that_explains_nothing():
     ]
 
 
+@pytest.mark.parametrize(
+    ("backward", "text"),
+    [(23, "f.py:15 (f): exp instead of cumprod"), (0, "68 values made by the backward pass")],
+)
+def test_other_ops_say_more_than_gradients_that_both_programs_have(backward, text):
+    scope = Reason(Subject(ReasonKind.SCOPE_GONE, after="cumprod"), -900, 40, 0, {"cumprod"})
+    scopes = {"the backward pass"}
+    code = Reason(Subject(ReasonKind.NEW_CODE, after="gone"), 0, 68, backward, scopes)
+    line = Reason(Subject(ReasonKind.EDITED), scopes={"cumprod"}, inputs={"exp"})
+    line.labels = {"f.py:15 (f)"}
+    found = sentences_of([scope, code, line], ("a", "b"), (2000, 1100))
+    assert found[0].text.startswith(text)
+
+
 def test_a_gradient_of_one_program_says_why_it_has_more_products():
     values = Reason(Subject(ReasonKind.REPLACED), 1000, 0, 7)
     products = Reason(Subject(ReasonKind.AGAIN, before="products", after="new"), 0, 12, 20)
@@ -247,6 +261,13 @@ def test_a_gradient_of_one_program_says_why_it_has_more_products():
     code = Reason(Subject(ReasonKind.NEW_CODE, after="new"), 0, 0, 18, scopes)
     found = sentences_of([values, products, code], ("a", "b"), (10_000, 11_000))
     assert "made by the backward pass of a gradient" in found[0].text
+
+
+def test_a_checkpoint_of_few_bytes_precedes_the_cause_of_copies():
+    checkpoint = Reason(Subject(ReasonKind.CHECKPOINTED), 2, 9, 9)
+    copies = Reason(Subject(ReasonKind.COPIES), 250, 9, 82, cause="it covers too much")
+    found = sentences_of([copies, checkpoint], ("a", "b"), (1000, 1252))
+    assert [each.text[:14] for each in found] == ["checkpoint add", "it covers too "]
 
 
 def test_a_checkpoint_precedes_loops_that_are_new_with_it():
@@ -267,6 +288,15 @@ def test_an_edit_precedes_more_bytes_of_values_if_they_cancel_out():
     for growth, first in ((4, "3 of 5 computed values in bf16"), (400, "1 value of head")):
         found = sentences_of([scope, narrowed], ("a", "b"), (1000, 1000 + growth))
         assert found[0].text.startswith(first)
+
+
+def test_an_element_type_precedes_the_library_that_casts():
+    narrowed = Reason(Subject(ReasonKind.NARROWED, after="bf16"), 0, 0, 3, of=(5, 5))
+    live = Reason(Subject(ReasonKind.PEAK), -60, 9, 9)
+    code = Reason(Subject(ReasonKind.NEW_CODE, after="new"), 0, 0, 23, {"flax/linen/dtypes.py"})
+    found = sentences_of([narrowed, live, code], ("a", "b"), (1000, 940))
+    texts = ["3 of 5 computed values", "23 values made by flax/linen/dtypes.py", "same values"]
+    assert [each.text[: len(text)] for each, text in zip(found, texts, strict=True)] == texts
 
 
 LIBRARY = Reason(Subject(ReasonKind.LIBRARY, after="YNN"), 0, 0, 1)
