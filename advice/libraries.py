@@ -21,8 +21,8 @@ _NAMES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     "keras/src": (
         "Keras",
         {
-            "jax.checkpoint": "keras.remat, or keras.RematScope(mode='full') where layers are"
-            " called,"
+            "jax.checkpoint": "keras.remat, or keras.RematScope (mode 'full', or"
+            " 'list_of_layers' with layer_names) where layers are called,"
         },
     ),
 }
