@@ -258,7 +258,7 @@ def _carry(place: int, name: str | None) -> str:
 
 def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | None:
     writer = _stated_write(program, old.writer)
-    written = place_name(program, writer)
+    written = place_name(program, _stated_write(program, old.write))
     if not old.readers:
         return _Reason(
             f"The compiler keeps a copy of {case.kind} that no reader needs",

@@ -79,7 +79,7 @@ def kept_by_checkpoints(
         if not is_recomputable(program, value.label) or is_repeated_part(program, value.label):
             continue
         parts = scope_parts(value.attributed_op_name or "")
-        loop = _loop(parts)
+        loop = None if _is_read_in_iteration(program, value) else _loop(parts)
         if loop is not None:
             if not (_has(scopes.wrapped, loop) and _is_read_in_checkpoint(program, value)):
                 continue
@@ -128,6 +128,14 @@ def kept_by_checkpoints(
 def _is_read_by_checkpoint(program: PeakProgram, value: StoredValue) -> bool:
     readers = program.compilation.readers.get(value.value_id, ())
     return any(is_checkpointed(program.values[reader].known_op_name) for reader in readers)
+
+
+def _is_read_in_iteration(program: PeakProgram, value: StoredValue) -> bool:
+    """Return True for values of a loop that it does not stack, such as one over microbatches."""
+    if program.instructions[value.name].loop is None:
+        return False
+    sources = (program.values[each] for each in program.sources_of(value))
+    return not any(program.stack_of(each) is not None for each in sources)
 
 
 def _is_read_in_checkpoint(program: PeakProgram, value: StoredValue) -> bool:

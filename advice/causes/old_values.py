@@ -34,6 +34,8 @@ class OldValue:
     """True if one of these readers also depends on the writer, so that it cannot run before it."""
     value_ids: frozenset[int]
     """Ids of the values that they read: the old value, or copies of it."""
+    write: str
+    """The instruction that makes what is written: the writer, or the loop that fills a stack."""
 
 
 def old_value(program: PeakProgram, copies: Sequence[StoredValue]) -> OldValue | None:
@@ -83,6 +85,7 @@ def _of_each_copy(program: PeakProgram, copies: Sequence[StoredValue]) -> OldVal
             for each in readers
         ),
         frozenset(each.value_id for each, _, _ in found),
+        _write(program, first),
     )
 
 
@@ -122,6 +125,7 @@ def _of_one_write(program: PeakProgram, copies: Sequence[StoredValue]) -> OldVal
         tuple(sorted(readers, key=rows.__getitem__)),
         any(is_ordered_before(schedulable, write, rows[name]) for name in readers),
         frozenset(olds),
+        _write(program, writer),
     )
 
 
@@ -259,8 +263,12 @@ def _writer(
 
 def _row_of_write(program: PeakProgram, writer: StoredValue) -> int:
     """Return the row of the instruction that makes what is written: for a stack, of its loop."""
+    return program.rows[_write(program, writer)]
+
+
+def _write(program: PeakProgram, writer: StoredValue) -> str:
     stack = _copied_stack(program, writer)
-    return program.rows[(stack and stack.stack_loop) or writer.name]
+    return (stack and stack.stack_loop) or writer.name
 
 
 def _copied_stack(program: PeakProgram, value: StoredValue) -> StoredValue | None:

@@ -115,6 +115,7 @@ def loop_stacks(
         if len(members) > 1 and _is_filled(compilation, members)
     }
     beside: dict[str, frozenset[int]] = {}
+    forward = _forward_computations(compilation, program)
     backward = compilation.backward_ids & program.by_id.keys()
     made_by = grouped((value.instruction, value) for value in program.values)
     for buffer_set in sorted(filled):
@@ -128,7 +129,11 @@ def loop_stacks(
             beside[loop] = _beside(compilation, program, made_by[loop])
         read_by = [compilation.readers.get(each, ()) for each in family]
         readers = set[int]().union(*read_by) - family
-        # what reads it next to the loop needs it even if the backward pass does not
+        own = {value.computation for value in program.sets[buffer_set]}
+        # what reads it next to the loop, or in another loop of the forward pass, needs it even if
+        # the backward pass does not
+        if any(program.by_id[each].computation in forward - own for each in readers):
+            continue
         if beside[loop].isdisjoint(readers) and not backward.isdisjoint(readers):
             families[loop][buffer_set] = family
     for loop, family_by_set in families.items():
@@ -140,6 +145,15 @@ def loop_stacks(
             and not any(_writes_forward(compilation, it) for it in program.sets[value.buffer_set])
         ]
         yield _of_loop(compilation, program, family_by_set, carried, loop)
+
+
+def _forward_computations(
+    compilation: PlannableCompilation, program: PlannedProgram
+) -> frozenset[str]:
+    """Return the computations, such as bodies of loops, without values of the backward pass."""
+    backward = compilation.backward_ids
+    of_backward = {each.computation for each in program.values if each.value_id in backward}
+    return frozenset(each.computation for each in program.values) - of_backward - {""}
 
 
 def _is_filled(compilation: PlannableCompilation, members: Collection[PlannedValue]) -> bool:

@@ -42,6 +42,15 @@ def test_a_stack_that_is_transposed_first_belongs_to_the_loop_that_reads_it(
     assert len(list(kept_by_checkpoints(program, [row], knows_merged=False))) == count
 
 
+@pytest.mark.parametrize(("loop", "count"), [("microbatches", 0), (None, 1)])
+def test_what_an_iteration_keeps_for_its_own_backward_pass_is_no_stack(programs, loop, count):
+    program = programs("0 | 12288 | preallocated-temp", LOOPS)
+    for name, known in program.instructions.items():
+        program.instructions[name] = known._replace(loop=loop)
+    row = kept("s", 4096, of_checkpoint=False)
+    assert len(list(kept_by_checkpoints(program, [row], knows_merged=False))) == count
+
+
 def test_a_stack_of_one_value_is_no_activation(programs):
     program = programs(
         "0 | 16384 | preallocated-temp",

@@ -81,7 +81,7 @@ def test_a_stack_that_is_copied_over_a_state_overwrites_it_for_readers(
         1 | part | f32[16]   | 8192 | 64   | 2-3 | dynamic-slice(kept)
         1 | new  | f32[1024] | 4096 | 4096 | 3-4 | while(kept) | jit(f)/while @ f.py:30
         1 | sum  | f32[1]    | 8320 | 4    | 4-5 | {reader} | jit(f)/vmap()/{op} @ f.py:31
-        0 | out  | f32[1024] | 0    | 4096 | 5-6 | copy(new) | jit(f)/while @ f.py:30
+        0 | out  | f32[1024] | 0    | 4096 | 5-6 | copy(new) | jit(f)/mul @ f.py:40
         """,
     )
     share_one_buffer_set(program, "s", "out")

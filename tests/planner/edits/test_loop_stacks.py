@@ -69,6 +69,17 @@ def test_a_stack_is_removed_with_what_a_gpu_makes_of_it_for_the_loop_that_reads_
     assert len(list(loop_stacks(changed, program, {2}))) == count
 
 
+@pytest.mark.parametrize(("op_name", "count"), [(BACKWARD, 1), (FORWARD, 0)])
+def test_a_stack_that_another_forward_loop_reads_is_not_kept_for_the_backward_pass(op_name, count):
+    compiled = compiled_loop()
+    reader = value(7, 8, 9, 32, is_in_entry=False, computation="next", reads=(5,))
+    program = replace(compiled.program, values=(*compiled.program.values, reader))
+    known = {**compiled.values, 7: facts(7, "f32[8]{0}", "dot", op_name + "/body/dot_general")}
+    readers = {**compiled.readers, 5: (6, 7)}
+    changed = replace(compiled, values=known, program=program, readers=readers)
+    assert len(list(loop_stacks(changed, program, {2}))) == count
+
+
 @pytest.mark.parametrize("called", [False, True])
 def test_a_checkpoint_keeps_the_inputs_of_a_turn_and_recomputes_one_turn(called):
     compiled = compiled_loop(called=called)
