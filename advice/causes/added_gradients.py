@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_removed
 from xlagraph.advice.causes.names import input_name, place_name
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -12,8 +12,6 @@ from xlagraph.hlo.grouping import grouped
 from xlagraph.hlo.op_names import is_recomputed, without_numbers
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import Remove
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _MOST_GROUPS: Final = 256
 """Groups of values of the parts that are compared, the largest ones."""
@@ -77,21 +75,18 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
             len(values) + program.computes_with(key[0], "dot") for key, values in found.items()
         }
         parts = counts.pop() if len(counts) == 1 else 0
-        yield Cause(
+        yield of_removed(
+            program.compilation,
             "peak/contributors",
             "Gradients of the same parameter are kept until they are added",
-            ChangeKind.WITHOUT,
-            Remove.of(
-                program.compilation,
-                [
-                    program.values[each].label
-                    for values in found.values()
-                    for value in values[1:]
-                    for each in _members(program, value)
-                ]
-                + _of_other_parts(program, parts, alike),
-            ),
-            tuple(sorted(rows, key=lambda row: -int(str(row["sizeBytes"])))),
+            [
+                program.values[each].label
+                for values in found.values()
+                for value in values[1:]
+                for each in _members(program, value)
+            ]
+            + _of_other_parts(program, parts, alike),
+            sorted(rows, key=lambda row: -int(str(row["sizeBytes"]))),
             _ADDED_GRADIENTS,
         )
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from xlagraph.advice.causes.added_gradients import of_equal_parts, op_of_parts
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_removed
 from xlagraph.advice.causes.joined_values import is_concatenation
 from xlagraph.advice.causes.loop_inputs import MIXING
 from xlagraph.advice.causes.names import place_name
@@ -17,9 +17,7 @@ from xlagraph.advice.causes.needed_only import readers_of_set
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import with_their_makers
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _LEAST_VALUES: Final = 4
 """Least number of values; fewer are as often the branches of one layer."""
@@ -66,14 +64,12 @@ def added_values(program: PeakProgram) -> Iterator[Cause]:
         removed |= with_their_makers(program.compilation, program.program, sets)
         removed |= {each.value_id for each in program.made_by[adding] if is_stack}
     if rows:
-        yield Cause(
+        yield of_removed(
+            program.compilation,
             "peak/contributors",
             "Values of equal parts are kept until they are added up",
-            ChangeKind.WITHOUT,
-            Remove.of(
-                program.compilation, [program.values[each].label for each in sorted(removed)]
-            ),
-            tuple(rows),
+            [program.values[each].label for each in sorted(removed)],
+            rows,
             _ADDED_VALUES,
         )
 

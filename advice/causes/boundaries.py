@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_returned
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_removed, of_returned
 from xlagraph.advice.causes.loop_states import handed_on, has_carry
 from xlagraph.advice.causes.names import pattern_of, place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -175,12 +175,12 @@ def large_constants(program: PeakProgram) -> Iterator[Cause]:
         # one argument replaces all constants of a shape, and takes the bytes of one of them
         kept = {value.shape: value.size_bytes for value in found}
         total = sum(value.size_bytes for value in found)
-        yield Cause(
+        yield of_removed(
+            program.compilation,
             "peak/contributors",
             "Large constants are compiled into the program",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, [value.label for value in found]),
-            tuple(rows),
+            [value.label for value in found],
+            rows,
             _CONSTANTS,
             "as an argument it takes as many bytes, but shares them with the caller's array",
             is_exact=True,

@@ -141,16 +141,42 @@ def of_avoidable(
     doubt: str | None = None,
 ) -> Cause:
     """Return the cause for values with reasons that the program need not store at all."""
+    return of_removed(
+        compilation,
+        query,
+        title,
+        [value.label for value, _ in found],
+        (evidence_row(value, reason) for value, reason in found),
+        remedies,
+        doubt,
+        is_exact=is_exact,
+        likelihood=likelihood,
+    )
+
+
+def of_removed(
+    compilation: PlannableCompilation,
+    query: str,
+    title: str,
+    labels: Iterable[str],
+    rows: Iterable[Mapping[str, Cell]],
+    remedies: Remedies,
+    doubt: str | None = None,
+    *,
+    is_exact: bool = False,
+    likelihood: float | None = None,
+) -> Cause:
+    """Return the cause for rows, without which the values with these labels are not stored."""
     return Cause(
         query,
         title,
         ChangeKind.WITHOUT,
-        Remove.of(compilation, [value.label for value, _ in found]),
-        tuple(evidence_row(value, reason) for value, reason in found),
+        Remove.of(compilation, labels),
+        tuple(rows),
         remedies,
+        doubt,
         is_exact=is_exact,
         likelihood=likelihood,
-        doubt=doubt,
     )
 
 

@@ -4,14 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_removed
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.op_names import primitive
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
-from xlagraph.planner.edits.resizing import Remove
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _LEAST_RATIO: Final = 8
 """Least elements of a sorted array for each one that is read."""
@@ -74,12 +72,12 @@ def full_sorts(program: PeakProgram) -> Iterator[Cause]:
         removed.setdefault(is_selection, []).extend(labels)
     of_selection = _APPROXIMATE if program.compilation.is_tpu else _SORTED_SELECTIONS
     for is_selection, values in found.items():
-        yield Cause(
+        yield of_removed(
+            program.compilation,
             "peak/contributors",
             "Whole rows are sorted, although only the first elements are read",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, removed[is_selection]),
-            tuple(evidence_row(value, reason) for value, reason in values),
+            removed[is_selection],
+            (evidence_row(value, reason) for value, reason in values),
             of_selection if is_selection else _FULL_SORTS,
             likelihood=0.9,
         )

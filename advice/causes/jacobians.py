@@ -13,14 +13,13 @@ from xlagraph.advice.causes.cause import (
     Remedies,
     evidence_row,
     of_all_at_once,
+    of_removed,
 )
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.opcodes import CONTROL_FLOW, FORWARDING
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.edits.returning import with_their_makers
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _OF_BASIS: Final = re.compile(r"(?:^|/)vmap\((?:jvp\(vmap\()?transpose\(jvp\(")
 """Op names of the backward passes of all results at once; no outer gradient needs them."""
@@ -115,14 +114,12 @@ def stored_jacobians(program: PeakProgram) -> Iterator[Cause]:
         if rows:
             sets = {by_id[each].buffer_set for each in seen[is_solved] if each in by_id}
             removed = with_their_makers(program.compilation, program.program, sets)
-            yield Cause(
+            yield of_removed(
+                program.compilation,
                 "peak/contributors",
                 _SOLVED if is_solved else _MULTIPLIED,
-                ChangeKind.WITHOUT,
-                Remove.of(
-                    program.compilation, [program.values[each].label for each in sorted(removed)]
-                ),
-                tuple(evidence_row(value, reason) for value, reason in rows),
+                [program.values[each].label for each in sorted(removed)],
+                (evidence_row(value, reason) for value, reason in rows),
                 _SYSTEMS if is_solved else _JACOBIANS,
                 likelihood=0.9,
             )

@@ -7,7 +7,7 @@ stack over the old one, which it still reads. As a carry it is updated in place.
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_removed
 from xlagraph.advice.causes.names import pattern_of, place_name
 from xlagraph.advice.causes.old_values import is_ordered_before
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -15,8 +15,6 @@ from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.hlo.instruction import first_number
 from xlagraph.hlo.shapes import WHOLE
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import Remove
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _CALLBACK = "callback"
 _FILLING: Final = frozenset(("broadcast", "constant"))
@@ -155,12 +153,12 @@ def rewritten_inputs(program: PeakProgram) -> Iterator[Cause]:
             place = place_name(program, loop)
             reason = f"the loop at {place} reads parts of {names} and stacks their new values here"
             rows.append(evidence_row(stack, reason))
-        yield Cause(
+        yield of_removed(
+            program.compilation,
             "alias/copies",
             "A loop reads a state as xs and returns it as ys, so the old and new value exist",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, removed),
-            tuple(rows),
+            removed,
+            rows,
             _REWRITTEN_ON_TPU if program.compilation.is_tpu else _REWRITTEN_INPUTS,
             is_exact=True,
             likelihood=1.0,

@@ -7,7 +7,7 @@ from math import prod
 from typing import Final
 
 from xlagraph.advice.causes.axes import Axes
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_removed
 from xlagraph.advice.causes.copied_inputs import SLICING
 from xlagraph.advice.causes.loop_states import (
     depends_on_loop,
@@ -32,8 +32,6 @@ from xlagraph.hlo.op_names import is_checkpointed, is_per_example
 from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
-from xlagraph.planner.edits.resizing import Remove
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _REDUCED_STACKS: Final[Remedies] = {
     "jax": "Reduce in the loop: add to a sum (or take the maximum) in the carry of jax.lax.scan, or"
@@ -85,12 +83,12 @@ def reduced_stacks(program: PeakProgram) -> Iterator[Cause]:
         if kind is _Reduced.GRADIENT:  # without these, nothing is differentiated for them
             needed = needed_only_for(program, reducing[kind])
             removed[kind] += [program.values[each].label for each in sorted(needed)]
-        yield Cause(
+        yield of_removed(
+            program.compilation,
             "peak/contributors",
             title,
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, removed[kind]),
-            tuple(evidence_row(value, reason) for value, reason in values),
+            removed[kind],
+            (evidence_row(value, reason) for value, reason in values),
             texts,
             is_exact=True,
             likelihood=1.0,

@@ -10,14 +10,12 @@ no iteration changes is stored until the loop ends.
 from collections.abc import Iterator
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_removed
 from xlagraph.advice.causes.inflated_values import INFLATION, REPEATING, STORED_FIRST, leads_to
 from xlagraph.advice.causes.loop_readers import loops_around, readers_of_values
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import Remove
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _REMEDIES: Final[Remedies] = {
     "jax": "Let the body of jax.lax.scan repeat it, so that it is fused with what reads it: close"
@@ -48,12 +46,12 @@ def repeated_before_loops(program: PeakProgram) -> Iterator[Cause]:
                 found.append((made[0], reason))
                 removed += [value.label for value in members]
     if found:
-        yield Cause(
+        yield of_removed(
+            program.compilation,
             "waste/broadcasts",
             "Arrays are repeated before a loop, which carries all of them",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, removed),
-            tuple(evidence_row(value, reason) for value, reason in found),
+            removed,
+            (evidence_row(value, reason) for value, reason in found),
             _REMEDIES,
             is_exact=True,
             likelihood=0.9,

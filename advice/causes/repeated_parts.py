@@ -7,13 +7,11 @@ what the body of a `tf.while_loop` reads from a variable.
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_removed
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
-from xlagraph.planner.edits.resizing import Remove
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _WRITING: Final = SAME_ELEMENTS | {"dynamic-update-slice", "constant", "compare", "select", "add"}
 """Opcodes that write a part, with the arithmetic of its place."""
@@ -44,12 +42,12 @@ def repeated_parts(program: PeakProgram) -> Iterator[Cause]:
     if found:
         removed |= _read_only_by(program, removed)
         labels = [program.values[each].label for each in sorted(removed)]
-        yield Cause(
+        yield of_removed(
+            program.compilation,
             "peak/contributors",
             "A loop stores the same value again in each iteration",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, labels),
-            tuple(evidence_row(value, reason) for value, reason in found),
+            labels,
+            (evidence_row(value, reason) for value, reason in found),
             _REPEATED_PARTS,
             is_exact=True,
             likelihood=1.0,

@@ -7,7 +7,7 @@ stacks them: the parts exist next to the old array and the new one.
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_removed
 from xlagraph.advice.causes.copied_inputs import SLICING
 from xlagraph.advice.causes.joined_values import joined_values
 from xlagraph.advice.causes.names import pattern_of, place_name
@@ -16,8 +16,6 @@ from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
-from xlagraph.planner.edits.resizing import Remove
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _RESTACKED: Final[Remedies] = {
     "jax": "Write only what changes into the whole array, state.at[i, ...].set(change) or"
@@ -89,12 +87,12 @@ def _cause(
             rows.append(evidence_row(value, reason))
             removed.append(value.label)
     if rows:
-        yield Cause(
+        yield of_removed(
+            program.compilation,
             "alias/copies",
             title,
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, removed),
-            tuple(rows),
+            removed,
+            rows,
             remedies,
             doubt,
             is_exact=True,

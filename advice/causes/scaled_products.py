@@ -7,7 +7,7 @@ of the product are smaller, and one number scales the product just as well there
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and_line, of_removed
 from xlagraph.advice.causes.names import place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.places_of_reads import place_of_read
@@ -15,8 +15,6 @@ from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import Operation
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
-from xlagraph.planner.edits.resizing import Remove
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _LEAST_SHARE: Final = 0.01
 """Least share of the reserved bytes that such an array takes."""
@@ -53,12 +51,12 @@ def scaled_products(program: PeakProgram) -> Iterator[Cause]:
             reason = f"one number for each element of a product of {value.shape}, read at {place}"
             rows.append(evidence_row(value, reason, file=file, line=line))
     if rows:
-        yield Cause(
+        yield of_removed(
+            program.compilation,
             "waste/broadcasts",
             "One number is stored for each element of a product that it scales",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, [str(row["value"]) for row in rows]),
-            tuple(rows),
+            [str(row["value"]) for row in rows],
+            rows,
             _SCALED,
             likelihood=0.9,
         )

@@ -4,15 +4,13 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_removed
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.joined_values import joined_values
 from xlagraph.advice.causes.names import input_name, pattern_of, place_name
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.advice.causes.sliced_reads import parts_of_reads
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import Remove
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _REMEDIES: Final[Remedies] = {
     "jax": "Pass them stacked: keep one array for all layers, such as jax.tree.map(lambda *each:"
@@ -42,12 +40,12 @@ def stacked_inputs(program: PeakProgram) -> Iterator[Cause]:
             members = program.members_of(value)
             removed += [program.values[member.value_id].label for member in members]
     if rows:
-        yield Cause(
+        yield of_removed(
+            program.compilation,
             "peak/contributors",
             "Inputs are stacked for a loop, so they exist twice",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, removed),
-            tuple(rows),
+            removed,
+            rows,
             _REMEDIES,
             is_exact=True,
             likelihood=1.0,

@@ -5,12 +5,10 @@ from fractions import Fraction
 from math import prod
 from typing import Final
 
-from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
+from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, of_removed
 from xlagraph.advice.causes.names import input_name, pattern_of
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import Remove
-from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _FILLING: Final = frozenset(("broadcast", "constant", "copy", "bitcast", "reshape", "tuple"))
 """Opcodes of instructions that fill arrays with zeros, or copy one."""
@@ -89,12 +87,12 @@ def dense_gradients(program: PeakProgram) -> Iterator[Cause]:
         place = f"of {text}" if is_read else f"that is added to {text}"  # as a sum of gradients
         reason = f"a gradient of all rows {place}, scattered from the rows that were read"
         doubt = "only if the optimizer may update just the rows that were read"
-        yield Cause(
+        yield of_removed(
+            program.compilation,
             "peak/contributors",
             "The gradient of a table has all its rows",
-            ChangeKind.WITHOUT,
-            Remove.of(program.compilation, removed[has_state]),
-            tuple(evidence_row(value, reason) for value, _ in pairs),
+            removed[has_state],
+            (evidence_row(value, reason) for value, _ in pairs),
             _DENSE_GRADIENTS_WITH_STATE if has_state else _DENSE_GRADIENTS,
             f"{doubt}, and leave the state of the others as it is" if has_state else doubt,
             is_exact=True,
