@@ -35,12 +35,11 @@ from xlagraph.comparison.own_lines import (
     last_name,
     own_lines,
 )
-from xlagraph.comparison.reasons import MORE, FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import CHECKPOINTS, MORE, FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.hlo.metadata import from_packages, is_installed
 from xlagraph.hlo.op_names import OF_ANY_LOOP, scope_names
 from xlagraph.presentation.byte_sizes import counted
 
-_CHECKPOINTS: Final = (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED)
 _MOST_LINES: Final = 3
 """Maximum number of lines whose gradients are named."""
 
@@ -165,7 +164,7 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
     differences = differences or moved
     differences = [x for x in differences if not any(each.contains(x) for each in differences)]
     # what a checkpoint recomputes is not compared: a program without it seems to have more
-    added, removed = (Subject(kind) in reasons.found for kind in _CHECKPOINTS)
+    added, removed = (Subject(kind) in reasons.found for kind in CHECKPOINTS)
     differences = [x for x in differences if (x.new or not added) and (x.gone or not removed)]
     innermost = [each for each in differences if not any(map(each.calls, differences))]
     first = min(innermost, key=_Difference.place, default=None)

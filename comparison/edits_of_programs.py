@@ -7,7 +7,7 @@ from xlagraph.comparison.called_functions import OF
 from xlagraph.comparison.held_values import place
 from xlagraph.comparison.more_layers import LAYERS
 from xlagraph.comparison.own_lines import COMMON, TAKING
-from xlagraph.comparison.reasons import CONSEQUENCES, Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import CHECKPOINTS, CONSEQUENCES, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import PRODUCTS
 
 LEAST_SHARE: Final = 0.01
@@ -45,11 +45,10 @@ INDIRECT: Final = {
     ReasonKind.PLACED,
 }
 """Kinds whose causes follow from what is called, as the values are those of both programs."""
-_CHECKPOINTS: Final = {ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED}
 _OF_WHOLE: Final = {ReasonKind.INPUTS, ReasonKind.REPEATED, ReasonKind.UNROLLED}
 """Kinds of edits that change which values a program has, and so what is copied."""
 _OF_VALUES: Final = {ReasonKind.CONSTANTS, ReasonKind.SIZE}
-"""Other kinds that say more of an edit than the functions that only one program calls."""
+"""Kinds of values that say more of an edit than the functions that only one program calls."""
 _CHOSEN: Final = {ReasonKind.FUSED, ReasonKind.LIBRARY}
 """Kinds that a compiler chooses, which follows from what is called."""
 _LEAST_SHARE_AGAINST: Final = 0.4
@@ -68,7 +67,7 @@ def rank(reason: Reason, explaining: Sequence[Reason]) -> int:
     if reason.subject.kind is ReasonKind.LIBRARY and not reason.growth_bytes:
         return 2
     are_indirect = all(each.subject.kind in INDIRECT for each in explaining)
-    if reason.subject.kind in _CHECKPOINTS and explaining and are_indirect:
+    if reason.subject.kind in CHECKPOINTS and explaining and are_indirect:
         return -1
     # another library, or version of XLA, splits sums into parts of its own
     has_library = any(each.subject.kind is ReasonKind.LIBRARY for each in explaining)
@@ -186,7 +185,7 @@ def says_more(reason: Reason, called: Reason) -> bool:
     return is_named and not called.is_replacement and bool(reason.scopes and reason.inputs)
 
 
-def place_beside(sizes: Reason, functions: Reason) -> int:
+def position_beside(sizes: Reason, functions: Reason) -> int:
     """Return 0 if functions precede values of other sizes, else 1.
 
     They replace others at the line with most of the values, so that parameters are of other sizes.

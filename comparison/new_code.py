@@ -9,7 +9,7 @@ from xlagraph.comparison.argument_names import pattern
 from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.joined_reasons import Sides
 from xlagraph.comparison.loop_turns import MAPPED
-from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import CHECKPOINTS, FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.hlo.metadata import from_packages
 from xlagraph.hlo.op_names import (
     OF_ANY_LOOP,
@@ -60,7 +60,7 @@ _LEAST_SHARES: Final[Mapping[str, float]] = {
 """Share of all values that a transformation must make, if a small part of a program has it."""
 _DIFFERENTIATED: Final = re.compile(r"\bjvp\(")
 """Part of the op names of a forward pass that has a backward pass."""
-SAY_MORE: Final = {ReasonKind.CHECKPOINTED, ReasonKind.NARROWED, ReasonKind.UNCHECKPOINTED}
+SAY_MORE: Final = frozenset((*CHECKPOINTS, ReasonKind.NARROWED))
 """Kinds of edits that say more than the library that makes checkpoints or casts."""
 _MADE_BY_CODE: Final = (ReasonKind.COPIES, ReasonKind.REPLACED, ReasonKind.STACKED)
 _KEPT_FOR_CODE: Final = (ReasonKind.LOOPED, ReasonKind.STACKED)

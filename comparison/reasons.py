@@ -101,6 +101,8 @@ class ReasonKind(StrEnum):
     """Compilations whose values were not read, because others changed more."""
 
 
+CHECKPOINTS: Final = (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED)
+"""Kinds of checkpoints that are added, and removed."""
 CONSEQUENCES: Final = {
     ReasonKind.COPIES,
     ReasonKind.CASTS,

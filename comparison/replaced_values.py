@@ -2,7 +2,7 @@
 
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.held_values import HeldValue, place
-from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import CHECKPOINTS, FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.hlo.op_names import OF_ANY_LOOP, primitive
 from xlagraph.presentation.byte_sizes import counted
 
@@ -20,7 +20,7 @@ def join_scopes(reasons: FoundReasons) -> None:
         is_there = scope.line == replacing.line is not None
         if is_scope and is_there and replacing.cancels(scope):
             replacing.join(reasons.found.pop(scope.subject))
-        is_checkpoint = scope.subject.kind in (ReasonKind.CHECKPOINTED, ReasonKind.UNCHECKPOINTED)
+        is_checkpoint = scope.subject.kind in CHECKPOINTS
         if is_checkpoint and scope.growth_bytes and scope.cancels(replacing):
             scope.absorb(reasons.found.pop(replacing.subject))
             return

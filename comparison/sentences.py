@@ -29,7 +29,7 @@ from xlagraph.comparison.edits_of_programs import (
     is_telling,
     largest,
     may_resize,
-    place_beside,
+    position_beside,
     rank,
     says_more,
     says_more_than_calls,
@@ -194,7 +194,7 @@ def _of_no_bytes(
     is_of_files &= above is None or above.subject.kind is ReasonKind.NEW_CODE
     if edited and first.input_example and not first.turns and is_of_files:
         if functions and functions[0].is_replacement and not edited[0].is_replacement:
-            return [(place_beside(first, functions[0]), functions[0])]
+            return [(position_beside(first, functions[0]), functions[0])]
         is_first = is_telling(edited[0]) or is_of_line(edited[0], largest(first, reasons))
         is_parameter = all(each.is_float for each in first.input_example)
         return [(0 if is_first and is_parameter else 1, edited[0])]
@@ -202,7 +202,9 @@ def _of_no_bytes(
         is_new = any(each.is_only_one_side for _, each in code) or kind is not ReasonKind.UNROLLED
         if kind in SAY_MORE or not is_new:
             return [(1, reason) for _, reason in code]
-        return code or [(place_beside(first, x), x) for x in functions if kind is ReasonKind.SIZE]
+        return code or [
+            (position_beside(first, x), x) for x in functions if kind is ReasonKind.SIZE
+        ]
     gradients = [each for each in reasons if _is_gradient(each)]
     word = "new" if first.growth_bytes > 0 else "gone"
     if above is not None:

@@ -119,7 +119,6 @@ def test_gradients_of_a_function_of_ones_own_say_nothing_of_the_lines_below_its_
 
 
 def test_a_line_that_does_nothing_in_the_forward_pass_may_have_gradients():
-    """What it calls is not known of both programs."""
     sites = sites_of("step:9 f:7 jvp()/tanh", "step:9 transpose(jvp())/sin").known
     forward, backward = (
         own_lines(sites, {"f"}, set(), of_backward=of_backward) for of_backward in (False, True)
@@ -149,4 +148,4 @@ def test_a_call_is_not_gone_that_a_checkpoint_only_recomputes():
         found = FoundReasons()
         found.of(kind)
         assert len(told(*programs, found)) == 1, "only the checkpoint"
-        assert len(told(*programs[::-1], found)) == 2, "a new call beside the checkpoint"
+        assert len(told(*programs[::-1], found)) == 2, "the checkpoint and the new call"

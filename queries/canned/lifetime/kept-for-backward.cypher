@@ -46,9 +46,9 @@
 //           whole body of jax.lax.scan, or one iteration of an unrolled solver. A policy of
 //           jax.checkpoint_policies keeps more: dots_with_no_batch_dims_saveable the results of
 //           products, save_and_offload_only_these_names moves named values to the host.
-// @remedy   tensorflow  Recompute them instead: wrap the layer in tf.recompute_grad. In the body of a
-//           loop, pass it the variables as tensors that are read before the loop
-//           (tf.identity(variable)): it keeps what it is passed, in each iteration.
+// @remedy   tensorflow  Recompute them instead: wrap the layer in tf.recompute_grad. If a loop calls
+//           it, read its variables before the loop (tf.identity(variable)) and pass them as
+//           arguments: what is read in the body is kept for each iteration.
 // @remedy   pytorch     Recompute them instead: call the layer through
 //           torch_xla.utils.checkpoint.checkpoint, or wrap it in checkpoint_module of
 //           torch_xla.distributed.fsdp.
