@@ -114,6 +114,8 @@ def loop_stacks(
         for buffer_set, members in program.sets.items()
         if len(members) > 1 and _is_filled(compilation, members)
     }
+    if not filled:
+        return
     beside: dict[str, frozenset[int]] = {}
     forward = _forward_computations(compilation, program)
     backward = compilation.backward_ids & program.by_id.keys()
