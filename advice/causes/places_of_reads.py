@@ -78,7 +78,7 @@ def repeats_write(program: PeakProgram, place: PlaceOfRead, reader: str, writer:
     of_write = PlaceOfRead(
         last_part(program.instructions[writer].op_name), *program.place_of(writer)
     )
-    if not place.op:  # the compiler's own expansion of a scatter
+    if not (place.op and of_write.op):  # a scatter or a conversion that the compiler has expanded
         place = place._replace(op=of_write.op)
     is_one = place.file is not None and place == of_write
     return is_one and not others and read.issubset(program.read_by.get(reader, ()))

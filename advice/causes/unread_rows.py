@@ -145,7 +145,10 @@ def _is_padded(program: PeakProgram, value: StoredValue, whole: StoredValue) -> 
 
 
 def _is_moved(program: PeakProgram, value: StoredValue) -> bool:
-    """Return True if a fusion makes a value of a part of another result, or in another order."""
+    """Return True if a fusion makes a value of parts of other arrays, or in another order.
+
+    What is written into an array is a part of it, even if the compiler converts the whole array.
+    """
     operation = program.operations.get(value.name)
     inside = {each.name: each for each in program.fused_operations(operation)} if operation else {}
     made = list(inside.values())[-1:]
@@ -153,7 +156,7 @@ def _is_moved(program: PeakProgram, value: StoredValue) -> bool:
         made = [inside[made[0].operands[index[0]].name]]
     while made and made[0].opcode in SAME_ELEMENTS:
         made = [inside[made[0].operands[0].name]]
-    return any(each.opcode in (*_MOVING, "parameter") for each in made)
+    return any(each.opcode in (*_MOVING, "dynamic-update-slice", "parameter") for each in made)
 
 
 def _makes_all_at_once(program: PeakProgram, value: StoredValue) -> bool:

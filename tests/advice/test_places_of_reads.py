@@ -108,17 +108,18 @@ def test_the_read_and_write_of_one_call_cannot_change_their_order(programs, line
 
 
 @pytest.mark.parametrize(
-    ("reads", "op", "line", "repeats"),
+    ("reads", "op", "line", "written", "repeats"),
     [
-        ("old, row", "update", 5, True),
-        pytest.param("old, row", "", 5, True, id="the compiler gave the read no name"),
-        pytest.param("old, other", "update", 5, False, id="it writes another row"),
-        pytest.param("old, row", "sum", 5, False, id="another op reads the old value"),
-        pytest.param("old, row", "update", 6, False, id="another line reads the old value"),
+        ("old, row", "update", 5, "jit(f)/update", True),
+        pytest.param("old, row", "", 5, "jit(f)/update", True, id="the read has no name"),
+        pytest.param("old, row", "update", 5, None, True, id="the write has no name"),
+        pytest.param("old, other", "update", 5, "jit(f)/update", False, id="another row"),
+        pytest.param("old, row", "sum", 5, "jit(f)/update", False, id="another op reads it"),
+        pytest.param("old, row", "update", 6, "jit(f)/update", False, id="another line reads it"),
     ],
 )
 def test_a_fusion_may_compute_the_new_value_once_more_from_the_old_one(
-    programs, reads, op, line, repeats
+    programs, reads, op, line, written, repeats
 ):
     program = programs(
         "0 | 12352 | preallocated-temp",
@@ -132,5 +133,7 @@ def test_a_fusion_may_compute_the_new_value_once_more_from_the_old_one(
     )
     over = Overwrite(program.by_label["old"].value_id, is_operand=True, may_share_block=True)
     program.program.overwrites[program.by_label["cache"].value_id] = (over,)
+    cache = program.instructions["cache"]
+    program.instructions["cache"] = cache._replace(op_name=written)
     place = PlaceOfRead(op, program.place_of("cache")[0], line)
     assert repeats_write(program, place, "read", "cache") == repeats

@@ -203,22 +203,34 @@ def test_others_are_not_named(programs, changed):
     assert kept(programs, **changed) == {}
 
 
-def test_a_part_of_what_a_fusion_computes_is_only_moved(programs):
+@pytest.mark.parametrize(
+    "made",
+    [
+        pytest.param("slice(d), slice={[0:32], [0:8]}", id="a part of what it computes"),
+        pytest.param("dynamic-update-slice(w, u, i, j)", id="an array with an update"),
+    ],
+)
+def test_a_fusion_may_only_move_what_is_read(programs, made):
     program = programs(
         GIVEN, VALUES.format(maker="fusion", mark="", hidden="tanh", reader="slice(y)")
     )
     program.stored.operations = operations_of_text(
         MODULE.replace(
             "ENTRY e {",
-            """c {
-  p = f32[32,2]{1,0} parameter(0)
-  q = f32[2,8]{1,0} parameter(1)
-  d = f32[64,8]{1,0} dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  s = f32[32,8]{1,0} slice(d), slice={[0:32], [0:8]}
-  ROOT b = f32[32,8]{1,0} bitcast(s)
-}
+            f"""c {{
+  p = f32[32,2]{{1,0}} parameter(0)
+  q = f32[2,8]{{1,0}} parameter(1)
+  d = f32[64,8]{{1,0}} dot(p, q), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  o = bf16[32,8]{{1,0}} iota(), iota_dimension=0
+  w = f32[32,8]{{1,0}} convert(o)
+  u = f32[1,8]{{1,0}} slice(d), slice={{[0:1], [0:8]}}
+  i = s32[] constant(0)
+  j = s32[] constant(0)
+  s = f32[32,8]{{1,0}} {made}
+  ROOT b = f32[32,8]{{1,0}} bitcast(s)
+}}
 
-ENTRY e {""",
+ENTRY e {{""",
         ).replace("MAKER", "fusion(h, w), kind=kLoop, calls=c")
     )
     with_results(program, "r")
