@@ -120,13 +120,8 @@ class PlannableCompilation:
     @cached_property
     def array_parameters(self) -> tuple[StoredValue, ...]:
         """Array parameters of the program in order, donated or not."""
-        found = [self.values[value_id] for value_id in self.parameters]
-        return tuple(
-            sorted(
-                (value for value in found if value.is_array),
-                key=lambda value: self.parameter_order(value.value_id),
-            )
-        )
+        in_order = (self.values[each] for each in sorted(self.parameters, key=self.parameter_order))
+        return tuple([value for value in in_order if value.is_array])
 
     def parameter_order(self, value_id: int) -> tuple[int, tuple[int, ...]]:
         """Return the number and the shape index of a parameter, to sort by."""
