@@ -75,6 +75,7 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
             len(values) + program.computes_with(key[0], "dot") for key, values in found.items()
         }
         parts = counts.pop() if len(counts) == 1 else 0
+        added = [value for values in found.values() for value in values]
         yield of_removed(
             program.compilation,
             "peak/contributors",
@@ -85,7 +86,7 @@ def added_gradients(program: PeakProgram) -> Iterator[Cause]:
                 for value in values[1:]
                 for each in _members(program, value)
             ]
-            + _of_other_parts(program, parts, alike),
+            + _of_other_parts(program, parts, [each for each in alike if each[0] not in added]),
             sorted(rows, key=lambda row: -int(str(row["sizeBytes"]))),
             _ADDED_GRADIENTS,
         )

@@ -151,22 +151,28 @@ def test_a_loop_over_parts_of_a_batch_keeps_what_one_of_them_needs(programs, los
     assert found == ([] if removed is None else [removed])
 
 
-def test_the_last_gradient_may_be_made_and_added_to_the_others_in_one_fusion(programs):
+@pytest.mark.parametrize("sum_op", ["jit(f)/fusion", "jit(f)/transpose(jvp())/dot"])
+def test_the_last_gradient_may_be_made_and_added_to_the_others_in_one_fusion(programs, sum_op):
     program = programs(
         """
         0 | 128 | parameter 0, shape |f32[4,8]| at ShapeIndex {}
         1 | 896 | preallocated-temp
-        2 | 128 | maybe-live-out
+        2 | 128 | preallocated-temp
+        3 | 128 | maybe-live-out
         """,
-        ADDED.format(gradient="dot", opcode="fusion", made="tanh").replace("(y)", "(x)")
+        ADDED.format(gradient="dot", opcode="fusion", made="tanh")
+        .replace("(y)", "(x)")
+        .replace("jit(f)/fusion", sum_op)
         + "1 | z | f32[4,8] | 640 | 128 | 2-6 | fusion(w) | jit(f)/jvp()/tanh\n"
-        + "1 | t | f32[4,8] | 768 | 128 | 2-6 | fusion(w) | jit(f)/jvp()/tanh\n",
+        + "1 | t | f32[4,8] | 768 | 128 | 2-6 | fusion(w) | jit(f)/jvp()/tanh\n"
+        + "3 | r | f32[4,8] | 0 | 128 | 7-8 | add(w, s) | jit(f)/add @ train.py:9\n",
     )
     program.instructions["s"] = program.instructions["s"]._replace(fused_opcodes=("add", "dot"))
-    with_results(program, "s")
+    with_results(program, "r")
     makers = [f"{name} = fusion(w)" for name in "xyzt"]
     made = [f"{name} = dot({read})" for name, read in zip("abc", "xyz", strict=True)]
-    with_dependences(program, "w = parameter()", *makers, *made, "s = fusion(a, b, c, t)")
+    added = ["s = fusion(a, b, c, t)", "r = add(w, s)"]
+    with_dependences(program, "w = parameter()", *makers, *made, *added)
     (cause,) = added_gradients(program)
     assert isinstance(cause.edit, Remove)
     assert set(cause.edit.patterns) == {"b", "c", "y", "z", "t"}
