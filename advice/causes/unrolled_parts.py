@@ -119,12 +119,16 @@ def kept_by_unrolled_parts(program: PeakProgram, labels: Collection[str]) -> Cau
     """Return the cause for values that the backward pass reads, if most are of equal parts.
 
     None if a checkpoint around each part is enough, or if a loop would stack gradients of each
-    example or call, which the program reduces one after another. `scan_layers` of PyTorch/XLA saves
+    example or call, which the program reduces one after another; or of derivatives within a loss,
+    whose own backward pass no checkpoint of a part covers. `scan_layers` of PyTorch/XLA saves
     nothing, also with `min_cut_rematerialization_partition` (tried with 2.9).
     """
     if program.framework != "jax" or not program.recomputes_early:
         return None
     values = [program.by_label[label] for label in labels]
+    inner = [each for each in values if (each.known_op_name or "").count("jvp(") > 1]
+    if 2 * _bytes(inner) > _bytes(values):
+        return None
     often = [found for found in _by_op(program, values) if len(found) >= _LEAST_PARTS]
     equal = {each.value_id: each for found in often for each in found}
     if _bytes(equal.values()) < _LEAST_EQUAL * _bytes(values):

@@ -21,7 +21,7 @@ KINDS: Final = {
     "swap": Words(r"swap|change places|moves to another place", r"swap|change places|copies"),
     "logits": Words(r"[Ll]ogits|vocabulary", r"logits|vocabulary|softmax|cross.entropy"),
     "output": Words(
-        r"[Oo]utput|[Rr]esult|return(ed|s)", r"outputs?\b(?<!or outputs)|result|returned"
+        r"[Oo]utput|[Rr]esult|return(ed|s)", r"outputs?\b(?<!or outputs)|result|return(ed|s)"
     ),
     "constant": Words(r"[Cc]onstant", r"constant"),
     "checkpoint": Words(

@@ -106,6 +106,16 @@ def test_a_checkpoint_around_each_part_may_be_enough(programs, labels, is_early)
     assert kept_by_unrolled_parts(program, labels) is None
 
 
+def test_no_checkpoint_of_a_layer_covers_the_backward_pass_of_its_own_derivative(programs):
+    program = layers(programs)
+    program.recomputes_early = True
+    for label in KEPT:
+        value = program.by_label[label]
+        name = "jit(f)/jvp(vmap(jvp(layer)))/add"
+        program.by_label[label] = value._replace(op_name=name, attributed_op_name=name)
+    assert kept_by_unrolled_parts(program, KEPT) is None
+
+
 CALLED = "jit(f)/jvp(layer_0)/tanh @ f.py:3"
 
 
