@@ -10,6 +10,7 @@ from typing import Final
 
 from xlagraph.advice.causes.axes import Axes
 from xlagraph.hlo.overwriting import ELEMENTWISE
+from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.dimension_trees import arrays, element
 from xlagraph.planner.dimensions.module_operations import ModuleOperations, OperandName, Operation
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
@@ -31,9 +32,18 @@ _REPEATING: Final = (ELEMENTWISE - {"rng"}) | SAME_ELEMENTS | {"broadcast"}
 
 
 def are_directions(axes: Axes, dimensions: frozenset[int]) -> bool:
-    """Return True if all derivatives are linear in what differs along the dimensions."""
+    """Return True if all derivatives are linear in what differs along the dimensions.
+
+    Inputs with such a dimension are directions too, and have the shape of another input otherwise:
+    of the one for which derivatives are taken. Other inputs are data, such as points to transform.
+    """
     program = axes.program
-    if program.module is None:
+    inputs = program.compilation.array_parameters
+    shapes = {_lengths(axes, each, frozenset()) for each in inputs}
+    given = [each for each in inputs if not dimensions.isdisjoint(axes.of(each))]
+    if program.module is None or any(
+        _lengths(axes, each, dimensions) not in shapes for each in given
+    ):
         return False
     along = _Along(axes, program.module, dimensions)
     return all(
@@ -43,6 +53,10 @@ def are_directions(axes: Axes, dimensions: frozenset[int]) -> bool:
         and (operation := program.operations.get(name)) is not None
         for each in (operation, *program.fused_operations(operation))
     )
+
+
+def _lengths(axes: Axes, value: StoredValue, without: frozenset[int]) -> tuple[int, ...]:
+    return tuple([axes.length(each) for each in axes.in_order(value) if each not in without])
 
 
 class _Along:

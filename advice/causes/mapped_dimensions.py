@@ -73,6 +73,7 @@ class MappedAxes(Axes):
         """Return the dimensions of this length that count directions of derivatives.
 
         Inputs and results may have them: the caller takes the derivatives in these directions.
+        A number that is repeated has a dimension of its own, which alone counts nothing.
         """
         found = {
             axis
@@ -84,11 +85,12 @@ class MappedAxes(Axes):
         lengths = self.followed.lengths
         # a loop that stacks computes one at a time already
         alone = {axis for axis in found if not (lengths.is_group(axis) or lengths.is_stacked(axis))}
-        return frozenset(
+        counted = frozenset(
             axis
             for axis in alone
             if are_directions(self, frozenset((axis,))) and not self._is_of_data(axis)
         )
+        return frozenset() if all(map(lengths.is_free, counted)) else counted
 
     @cached_property
     def _of_data(self) -> dict[str, list[StoredValue]]:

@@ -64,6 +64,43 @@ ENTRY e {{
     assert named == ([(title, ["h", "g", "k"])] if is_named else [])
 
 
+@pytest.mark.parametrize(
+    ("shape", "name"),
+    [
+        pytest.param("f32[32]", "x", id="a given array of another shape than the other inputs"),
+        pytest.param("f32[64]", "", id="a number that is repeated"),
+    ],
+)
+def test_an_array_without_a_counterpart_has_no_directions(programs, shape, name):
+    """Points that a rotation moves are linear like derivatives in several directions."""
+    program = programs(
+        ALLOCATIONS.replace("f32[64]", shape),
+        f"""
+        0 | x  | {shape}    | 0    | 256  | 0-5 | parameter(0)
+        3 | vs | f32[16,64] | 0    | 4096 | 0-5 | parameter(1)
+        1 | h  | f32[16,64] | 0    | 4096 | 1-4 | negate({name and "vs"}) | jit(f)/vmap(jvp())/mul
+        1 | g  | f32[16,64] | 4096 | 4096 | 2-4 | negate(h)  | jit(f)/vmap(jvp())/neg
+        1 | k  | f32[16,64] | 8192 | 4096 | 3-4 | add(h, g)  | jit(f)/vmap(jvp())/add
+        2 | y  | f32[16,64] | 0    | 4096 | 4-5 | negate(k)  | jit(f)/vmap(jvp())/neg
+        """,
+    )
+    program.stored.operations = operations_of_text(f"""HloModule m
+
+ENTRY e {{
+  x = {shape}{{0}} parameter(0)
+  vs = f32[16,64]{{1,0}} parameter(1)
+  one = f32[] constant(1)
+  ones = f32[16,64]{{1,0}} broadcast(one), dimensions={{}}
+  h = f32[16,64]{{1,0}} negate({"vs" if name else "ones"})
+  g = f32[16,64]{{1,0}} negate(h)
+  k = f32[16,64]{{1,0}} add(h, g)
+  ROOT y = f32[16,64]{{1,0}} negate(k)
+}}
+""")
+    with_results(program, "y")
+    assert not list(mapped_axes(program))
+
+
 @pytest.mark.parametrize(("product", "is_named"), [("x, d", False), ("x, vs", True)])
 def test_data_on_which_derivatives_depend_have_no_directions(programs, product, is_named):
     """A network that is linear in its examples has a dimension of them like one of directions."""
@@ -82,12 +119,12 @@ def test_data_on_which_derivatives_depend_have_no_directions(programs, product, 
     program.stored.operations = operations_of_text(f"""HloModule m
 
 ENTRY e {{
-  p = f32[64]{{0}} parameter(0)
+  x = f32[64]{{0}} parameter(0)
   vs = f32[16,64]{{1,0}} parameter(1)
   w = f32[64,64]{{1,0}} iota(), iota_dimension=0
   d = f32[16,64]{{1,0}} dot(vs, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
-  x = f32[16,64]{{1,0}} broadcast(p), dimensions={{1}}
-  h = f32[16,64]{{1,0}} multiply({product})
+  all = f32[16,64]{{1,0}} broadcast(x), dimensions={{1}}
+  h = f32[16,64]{{1,0}} multiply({product.replace("x", "all")})
   g = f32[16,64]{{1,0}} negate(h)
   k = f32[16,64]{{1,0}} add(g, h)
   ROOT y = f32[16,64]{{1,0}} negate(k)
