@@ -67,6 +67,7 @@ def diagonals(program: PeakProgram) -> Iterator[Cause]:
         if value.dimensions[-2] == value.dimensions[-1] >= _LEAST_ROWS
     ]
     factors = [*_factors(program, matrices)]
+    factors += _masks(program, matrices, factors)
     read: dict[int, _Found] = {}
     for value in matrices:
         if value.value_id not in read:
@@ -126,13 +127,29 @@ def _factors(program: PeakProgram, matrices: Sequence[StoredValue]) -> Iterator[
             yield _Found(value, reason, place_name(program, value.name))
 
 
+def _masks(
+    program: PeakProgram, matrices: Sequence[StoredValue], factors: Sequence[_Found]
+) -> list[_Found]:
+    """Return masks of the diagonal that are stored for these alone, as before a loop."""
+    by_maker = {each.value.name: each for each in factors}
+    return [
+        by_maker[next(iter(readers))]._replace(value=value)
+        for value in matrices
+        if program.computes_with(value.name, "compare")
+        and (readers := readers_of_set(program, value))
+        and readers <= by_maker.keys()
+    ]
+
+
 def _selects_diagonal(program: PeakProgram, name: str) -> bool:
     """Return True if a fusion repeats a smaller array on the diagonal, and a number beside it."""
     outside = program.operations.get(name)
     inside = () if outside is None else program.fused_operations(outside)
     by_name = {each.name: each for each in inside}
     made = inside[-1] if inside else None
-    if made is None or made.opcode != "select" or not _is_diagonal_mask(made, by_name.get):
+    if outside is None or made is None or made.opcode != "select":
+        return False
+    if not _is_diagonal_mask(made, partial(_made_as, program, outside)):
         return False
     diagonal, rest = (by_name[each.name] for each in made.operands[1:])
     return all(each.opcode == "broadcast" for each in (diagonal, rest)) and (
@@ -222,10 +239,19 @@ def _reads_diagonal(program: PeakProgram, instruction: str, values: set[str]) ->
 
 
 def _made_as(program: PeakProgram, reader: Operation, name: str) -> Operation | None:
-    """Return the operation that makes a value, which may be a fusion that the reader reads."""
+    """Return the operation that makes a value, which may be a fusion that the reader reads.
+
+    That of what a loop only hands on, such as a mask, is outside of the loop.
+    """
     made = program.operations.get(name)
     if made is not None and made.opcode == "parameter" and program.fused_operations(reader):
-        made = program.operations.get(reader.operands[made.numbers["number"][0]].name)
+        number = made.numbers["number"][0]
+        uses = program.uses_by.get(reader.name, ())
+        read = [program.values[use.value_id] for use in uses if use.operand == number]
+        members = [program.values[e.value_id] for each in read for e in program.members_of(each)]
+        makers = {each.name for each in members if not each.is_phi and each.opcode != "parameter"}
+        source = makers.pop() if len(makers) == 1 else reader.operands[number].name
+        made = program.operations.get(source)
     fused = () if made is None else program.fused_operations(made)
     return fused[-1] if fused else made
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.advice.small_compilations import share_one_buffer_set
 from xlagraph.advice.causes.diagonals import diagonals
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
@@ -225,3 +226,52 @@ def test_another_matrix_or_reader_is_not_named(programs, making, reading):
 def test_a_diagonal_of_another_line_is_named_alone(programs):
     making = DIAGONAL.replace("=EQ", "=GE")
     assert named_factor(programs, making, gradient="fusion(g)") == {READ: ["g"]}
+
+
+def test_the_mask_of_a_diagonal_may_be_made_before_the_loop_that_reads_it(programs):
+    program = programs(
+        "0 | 64 | parameter 0, shape |s8[64]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
+        """
+        0 | d    | s8[64]      | 0    | 64   | 0-5 | parameter(0)
+        1 | mask | pred[64,64] | 0    | 4096 | 1-3 | fusion()       | jit(f)/diag @ f.py:2
+        1 | arg  | pred[64,64] | 0    | 4096 | 2-3 | parameter(0)
+        1 | m    | s8[64,64]   | 4096 | 4096 | 3-4 | fusion(d, arg) | jit(f)/diag @ f.py:2
+        1 | out  | s8[64]      | 8192 | 64   | 4-5 | dot(d, m)      | jit(f)/dot @ f.py:3
+        """,
+    )
+    share_one_buffer_set(program, "mask", "arg")
+    for name, opcodes in (("m", ("select",)), ("mask", ("compare", "iota"))):
+        program.instructions[name] = program.instructions[name]._replace(fused_opcodes=opcodes)
+    program.stored.operations = operations_of_text("""HloModule jit_f
+
+%masking () -> pred[64,64] {
+  %i = s32[64,64]{1,0} iota(), iota_dimension=0
+  %j = s32[64,64]{1,0} iota(), iota_dimension=1
+  ROOT %c = pred[64,64]{1,0} compare(%i, %j), direction=EQ
+}
+
+%making (v: s8[64], p: pred[64,64]) -> s8[64,64] {
+  %v = s8[64]{0} parameter(0)
+  %p = pred[64,64]{1,0} parameter(1)
+  %zero = s8[] constant(0)
+  %b = s8[64,64]{1,0} broadcast(%v), dimensions={0}
+  %z = s8[64,64]{1,0} broadcast(%zero), dimensions={}
+  ROOT %s = s8[64,64]{1,0} select(%p, %b, %z)
+}
+
+%body (state: (s8[64], pred[64,64])) -> s8[64,64] {
+  %state = (s8[64]{0}, pred[64,64]{1,0}) parameter(0)
+  %row = s8[64]{0} get-tuple-element(%state), index=0
+  %handed = pred[64,64]{1,0} get-tuple-element(%state), index=1
+  ROOT %m = s8[64,64]{1,0} fusion(%row, %handed), calls=%making
+}
+
+ENTRY %main (d: s8[64]) -> s8[64,64] {
+  %d = s8[64]{0} parameter(0)
+  %mask = pred[64,64]{1,0} fusion(), calls=%masking
+  %state.1 = (s8[64]{0}, pred[64,64]{1,0}) tuple(%d, %mask)
+  ROOT %all = s8[64,64]{1,0} call(%state.1), to_apply=%body
+}
+""")
+    (cause,) = diagonals(program)
+    assert (cause.title, [row["value"] for row in cause.rows]) == (FACTOR, ["m", "mask"])
