@@ -1,6 +1,6 @@
 """The dimensions of a program's values, followed through the operations of its module."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 
@@ -42,8 +42,21 @@ class Axes:
 
     def in_order(self, value: StoredValue) -> list[int]:
         """Return the dimensions of a value, the outermost first."""
-        found = self.followed.at(value.name, index_numbers(value.shape_index)) or ()
-        return self.parts(found)
+        return self.parts(self._dimensions(value))
+
+    @cached_property
+    def alone(self) -> frozenset[int]:
+        """Dimensions that some value has by themselves.
+
+        A GPU adds up products in parts, which divide the dimension of the sum in its fusions alone.
+        """
+        values = self.program.values.values()
+        dimensions = {each for value in values for each in self._dimensions(value)}
+        parts = map(self.followed.lengths.parts, dimensions)
+        return frozenset(each[0] for each in parts if len(each) == 1)
+
+    def _dimensions(self, value: StoredValue) -> Sequence[int]:
+        return self.followed.at(value.name, index_numbers(value.shape_index)) or ()
 
     def parts(self, dimensions: Iterable[int]) -> list[int]:
         """Return dimensions with each product replaced by its factors."""

@@ -67,7 +67,7 @@ class MappedAxes(Axes):
         lengths = self.followed.lengths
         found = {axis for axis in found - self._joined if not lengths.is_stacked(axis)}
         found = {axis for axis in found - self._stacked_by_loops if not lengths.is_group(axis)}
-        return frozenset(found - self._read_one_by_one(found))
+        return frozenset(found & self.alone - self._read_one_by_one(found))
 
     def directions(self, length: int) -> frozenset[int]:
         """Return the dimensions of this length that count directions of derivatives.

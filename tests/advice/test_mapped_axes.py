@@ -70,6 +70,15 @@ def test_samples_that_only_a_sum_reads_could_be_computed_in_groups(programs):
     assert "batch_size=2)" in cause.remedies["jax"]
 
 
+def test_the_parts_of_a_sum_of_a_product_are_not_mapped(programs):
+    """A GPU adds up in parts, which no array outside of its fusions has."""
+    first, last = SAMPLES.split("ROOT mean")
+    in_parts = """parts = f32[4,4,64]{2,1,0} bitcast(g)
+  sums = f32[4,64]{1,0} reduce(parts, zero), dimensions={1}, to_apply=add
+  ROOT mean"""
+    assert samples(programs, first + in_parts + last.replace("(g, zero)", "(sums, zero)")) == []
+
+
 def test_what_the_compiler_makes_for_samples_without_names_is_in_the_loop_too(programs):
     (cause,) = samples(programs, unnamed=["h"])
     assert isinstance(cause.edit, ComputeInParts)
