@@ -20,7 +20,7 @@ from xlagraph.advice.causes.loop_readers import (
 )
 from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.sliced_reads import parts_of_reads
+from xlagraph.advice.causes.sliced_reads import elements_of_products, parts_of_reads
 from xlagraph.hlo.op_names import is_recomputed, last_part
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
@@ -67,7 +67,7 @@ def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
             loops, parts = read
             places = [file_and_line(*program.place_of(each)) or each for each in loops]
             made = made_for(program, [value]) or []
-            if not _is_of_several(program, made):
+            if not (_is_of_several(program, made) or elements_of_products(program, made)):
                 for each in made:
                     if each.memory_space != program.memory_space:
                         continue

@@ -86,6 +86,14 @@ def test_values_of_all_iterations_are_named_with_those_that_only_they_need(progr
     assert cause.edit.kept_by_label == {"bits": Fraction(1, 16), "all": Fraction(1, 16)}
 
 
+@pytest.mark.parametrize(("joined", "is_named"), [("dot", False), ("multiply", True)])
+def test_an_element_of_a_product_costs_more_than_it_takes(programs, joined, is_named):
+    """A lookup in a correlation volume reads elements of all its rows, and any of them."""
+    elements = GATHERED.replace("{1,64}", "{1,1}").replace("f32[1,64]", "f32[64,1]")
+    program = program_of(programs, reader=elements, joined=("convert", joined))
+    assert bool([*computed_ahead(program)]) == is_named
+
+
 @pytest.mark.parametrize(("target", "is_named"), [("__cublas$gemm", True), ("callback", False)])
 def test_the_products_of_all_iterations_may_be_those_of_a_library(programs, target, is_named):
     program = program_of(programs)
