@@ -14,6 +14,7 @@ from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.loop_readers import (
     READING_NOTHING,
+    is_around,
     is_recomputed_backward,
     loops_around,
     readers_of_values,
@@ -60,7 +61,6 @@ def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
     """Yield a cause for the loops that read parts of values computed before them."""
     least = _LEAST_SHARE * program.compilation.reserved_bytes.get(program.memory_space, 0)
     found: dict[tuple[str, ...], dict[int, tuple[StoredValue, int]]] = {}
-    named = set[int | None]()  # with the loops that read their parts, or for what they are made
     for value in (*program.temporaries, *program.elsewhere):
         if value.size_bytes < least or program.is_copy_of_input(value.label):
             continue  # the compiler stores an input in another layout
@@ -70,9 +70,8 @@ def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
             made = made_for(program, [value]) or []
             if not (_is_of_several(program, made) or elements_of_products(program, made)):
                 for each in made:
-                    if each.memory_space != program.memory_space or program.set_of(each) in named:
+                    if each.memory_space != program.memory_space or is_around(program, each, value):
                         continue
-                    named.add(program.set_of(each))
                     by_id = found.setdefault(tuple(dict.fromkeys(places)), {})
                     by_id.setdefault(each.value_id, (each, parts))
     for lines, by_id in found.items():

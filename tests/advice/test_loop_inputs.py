@@ -86,7 +86,7 @@ def test_values_of_all_iterations_are_named_with_those_that_only_they_need(progr
     assert cause.edit.kept_by_label == {"bits": Fraction(1, 16), "all": Fraction(1, 16)}
 
 
-def test_a_value_is_named_once_with_the_loop_that_reads_its_own_parts(programs):
+def test_a_value_is_named_only_with_the_loop_that_reads_its_own_parts(programs):
     """A loop in its body reads parts of each part."""
     program = program_of(programs, last="dynamic-slice(part)")
     known = program.instructions
