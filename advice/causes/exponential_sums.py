@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Final
 
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -19,7 +20,19 @@ def is_of_rows(value: StoredValue, rows: int, size: int) -> bool:
     elements = math.prod(value.dimensions)
     if elements == size // rows and rows not in value.dimensions:  # a sum over the rows
         return elements == rows
-    return elements == rows or (elements % rows == 0 and _LEAST_REDUCED * elements <= size)
+    if elements == rows:
+        return True
+    is_small = elements % rows == 0 and _LEAST_REDUCED * elements <= size
+    return is_small and _has_rows(value.dimensions, rows)
+
+
+def _has_rows(lengths: Sequence[int], rows: int) -> bool:
+    """Return True if some of the dimensions are those of the rows, or if the array is flat.
+
+    Products of the rows with another matrix have as many elements by chance.
+    """
+    parts = (each for count in range(len(lengths)) for each in combinations(lengths, count))
+    return len(lengths) == 1 or any(math.prod(each) == rows for each in parts)
 
 
 def sums_exponentials(program: PeakProgram, instruction: str, rows: int, size: int) -> bool:

@@ -36,7 +36,9 @@ _POLICY: Final = {
 _WIDER: Final = {
     "jax": "The policy keeps them, or only a part is wrapped: put jax.checkpoint around the whole"
     " body of jax.lax.scan, with policy=jax.checkpoint_policies.nothing_saveable, so that only the"
-    " carry is stacked.",
+    " carry is stacked. If a gradient of the loop is differentiated again (as for forces), one"
+    " checkpoint holds for the inner gradient only: wrap the body twice,"
+    " jax.checkpoint(jax.checkpoint(body)).",
     "tensorflow": "Put tf.recompute_grad around the whole body of the loop.",
     "pytorch": "Put the checkpoint around the whole layer that torch_xla.experimental.scan"
     " repeats, without a policy that saves values.",

@@ -14,13 +14,14 @@ from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row, file_and
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.loop_readers import (
     READING_NOTHING,
+    is_around,
     is_recomputed_backward,
     loops_around,
     readers_of_values,
 )
 from xlagraph.advice.causes.loop_states import has_carry
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.advice.causes.sliced_reads import parts_of_reads
+from xlagraph.advice.causes.sliced_reads import elements_of_products, parts_of_reads
 from xlagraph.hlo.op_names import is_recomputed, last_part
 from xlagraph.hlo.walks import reached
 from xlagraph.planner.compilation.records import StoredValue
@@ -67,9 +68,9 @@ def computed_ahead(program: PeakProgram) -> Iterator[Cause]:
             loops, parts = read
             places = [file_and_line(*program.place_of(each)) or each for each in loops]
             made = made_for(program, [value]) or []
-            if not _is_of_several(program, made):
+            if not (_is_of_several(program, made) or elements_of_products(program, made)):
                 for each in made:
-                    if each.memory_space != program.memory_space:
+                    if each.memory_space != program.memory_space or is_around(program, each, value):
                         continue
                     by_id = found.setdefault(tuple(dict.fromkeys(places)), {})
                     by_id.setdefault(each.value_id, (each, parts))

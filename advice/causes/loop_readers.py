@@ -30,6 +30,15 @@ def takes_parts(program: PeakProgram, value: StoredValue, reader: str) -> bool:
     return is_later and known.computes_with("dynamic-slice")
 
 
+def is_around(program: PeakProgram, made: StoredValue, value: StoredValue) -> bool:
+    """Return True if each iteration of a loop around makes a value of a part of a larger one.
+
+    The loop that reads parts of the value then reads parts of that part.
+    """
+    loops = {program.instructions[each.name].loop for each in (made, value)}
+    return len(loops) > 1 and made.size_bytes > value.size_bytes
+
+
 def loops_around(program: PeakProgram, loop: str) -> Iterator[str | None]:
     """Yield the loops that contain one, innermost first, and None for the entry.
 

@@ -12,7 +12,7 @@ from xlagraph.advice.causes.cause import PARTS, Cause, Remedies, evidence_row
 from xlagraph.advice.causes.copied_inputs import input_of
 from xlagraph.advice.causes.names import input_name
 from xlagraph.advice.causes.peak_values import PeakProgram
-from xlagraph.hlo.op_names import is_backward, is_per_example
+from xlagraph.hlo.op_names import is_backward, is_per_example, of_first_computation
 from xlagraph.hlo.opcodes import COPYING, PASSING_ON
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.edits.resizing import ComputeInParts
@@ -176,10 +176,10 @@ def _is_example_gradient(program: PeakProgram, value: StoredValue) -> bool:
     """Return True for a gradient of each example, or what is computed from one.
 
     The examples are a dimension of an operand or of an input. The parts of a product that a GPU
-    adds up afterwards are not.
+    adds up afterwards are not. What a checkpoint recomputes is an activation.
     """
     sources = [program.values[each] for each in program.read_by.get(value.name, ())]
-    names = [each.attributed_op_name or "" for each in (value, *sources)]
+    names = [of_first_computation(each.attributed_op_name) or "" for each in (value, *sources)]
     known = (*sources, *program.compilation.array_parameters)
     return (
         value.dimensions[:1] > (1,)

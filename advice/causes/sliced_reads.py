@@ -1,12 +1,14 @@
 """Find out whether instructions read a value whole, or only a part of it."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from fractions import Fraction
 from itertools import chain
 
+from xlagraph.advice.causes.loop_readers import readers_of_values
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.hlo.overwriting import ELEMENTWISE
+from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.module_operations import ArrayShape, Operation, ShapeTree
 from xlagraph.planner.edits.loop_stacks import SAME_ELEMENTS
 
@@ -61,6 +63,22 @@ def places_of_slices(
                 taken = range(*bounds)
                 found |= set(taken) if len(taken) < length else set()
     return found
+
+
+def elements_of_products(program: PeakProgram, values: Iterable[StoredValue]) -> bool:
+    """Return True if a product makes one of some values, of which a gather reads single elements.
+
+    To compute such an element takes a row of both factors: more bytes than the element.
+    """
+    ids = {each.value_id for value in values for each in program.members_of(value)}
+    makers = {program.values[each].name for each in ids}
+    readers = readers_of_values(program, ids) - makers
+    return not makers.isdisjoint(program.products) and any(
+        each.opcode == "gather" and math.prod(each.numbers.get("slice_sizes", (0,))) == 1
+        for reader in readers
+        if (operation := program.operations.get(reader)) is not None
+        for each in (operation, *program.fused_operations(operation))
+    )
 
 
 def _parts_of_reads(

@@ -53,6 +53,20 @@ def test_a_jacobian_is_not_a_gradient_of_each_example(programs, forward, backwar
     assert example_gradients(programs, forward, backward, examples) == []
 
 
+@pytest.mark.parametrize(
+    ("backward", "count"),
+    [
+        ("vmap(transpose(jvp()))/checkpoint/rematted_computation", 0),
+        ("vmap(transpose(jvp()))/checkpoint", 1),
+        # the gradient itself is recomputed for an outer one
+        ("transpose(jvp())/checkpoint/rematted_computation/vmap(transpose(jvp()))", 1),
+    ],
+)
+def test_an_activation_that_a_checkpoint_recomputes_is_no_gradient(programs, backward, count):
+    """Rows of several networks have the shape of a bias of each network behind the rows."""
+    assert len(example_gradients(programs, "vmap(jvp())", backward)) == count
+
+
 def test_labels_of_the_shape_have_no_gradient(programs):
     program = programs(
         """

@@ -86,6 +86,28 @@ def test_values_of_all_iterations_are_named_with_those_that_only_they_need(progr
     assert cause.edit.kept_by_label == {"bits": Fraction(1, 16), "all": Fraction(1, 16)}
 
 
+def test_a_value_is_named_only_with_the_loop_that_reads_its_own_parts(programs):
+    """A loop in its body reads parts of each part."""
+    program = program_of(programs, last="dynamic-slice(part)")
+    known = program.instructions
+    known["while.2"] = known["while.1"]._replace(name="while.2", loop="while.1", source_line=6)
+    known["last"] = known["last"]._replace(loop="while.2")
+    known["part"] = known["part"]._replace(fused_opcodes=("dynamic-slice", "add"))
+    inner = "  last = f32[4]{0} dynamic-slice(part, i), dynamic_slice_sizes={4}\n}"
+    text = MODULE.format(SLICED).rstrip().removesuffix("}") + f"  i = s32[] constant(3)\n{inner}"
+    program.stored.operations = operations_of_text(text)
+    found = [[row["value"] for row in cause.rows] for cause in computed_ahead(program)]
+    assert found == [["bits", "all"], ["part"]]
+
+
+@pytest.mark.parametrize(("joined", "is_named"), [("dot", False), ("multiply", True)])
+def test_an_element_of_a_product_costs_more_than_it_takes(programs, joined, is_named):
+    """A lookup in a correlation volume reads elements of all its rows, and any of them."""
+    elements = GATHERED.replace("{1,64}", "{1,1}").replace("f32[1,64]", "f32[64,1]")
+    program = program_of(programs, reader=elements, joined=("convert", joined))
+    assert bool([*computed_ahead(program)]) == is_named
+
+
 @pytest.mark.parametrize(("target", "is_named"), [("__cublas$gemm", True), ("callback", False)])
 def test_the_products_of_all_iterations_may_be_those_of_a_library(programs, target, is_named):
     program = program_of(programs)
