@@ -234,6 +234,14 @@ def is_called_elsewhere(functions: Reason, edited: Reason) -> bool:
     return is_other and functions.is_only_one_side and edited.is_replacement and is_telling(edited)
 
 
+def is_replaced_elsewhere(functions: Reason, first: Reason) -> bool:
+    """Return True for functions that replace others at a line with none of a reason's values."""
+    lines = set(map(place, first.growth_by_line)) | first.labels
+    return (
+        functions.is_replacement and bool(functions.labels) and lines.isdisjoint(functions.labels)
+    )
+
+
 def is_of_less(functions: Reason, first: Reason) -> bool:
     """Return True for functions that only the program with fewer bytes of a reason calls."""
     return functions.is_only_one_side and bool(functions.count_b) is (first.growth_bytes < 0)

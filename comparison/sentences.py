@@ -26,6 +26,7 @@ from xlagraph.comparison.edits_of_programs import (
     is_of_outputs_against,
     is_of_unknown_size,
     is_plain_edit,
+    is_replaced_elsewhere,
     is_telling,
     largest,
     may_resize,
@@ -36,6 +37,7 @@ from xlagraph.comparison.edits_of_programs import (
 )
 from xlagraph.comparison.groups import By
 from xlagraph.comparison.new_code import OF_GRADIENTS, SAY_MORE, TRANSFORMATIONS
+from xlagraph.comparison.queries_of_reasons import query_of
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import CONSEQUENCES, MORE, Reason, ReasonKind
 from xlagraph.comparison.repeated_ops import PRODUCTS
@@ -144,7 +146,10 @@ def sentences_of(
         told = edited or ops
         if growth and not any(each.growth_bytes for each in ops) and not edited:
             of_bytes = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))
-            most = min(of_bytes, key=lambda reason: reason.subject.kind in CONSEQUENCES)
+            most = min(
+                of_bytes,
+                key=lambda each: (not each.growth_bytes, each.subject.kind in CONSEQUENCES),
+            )
             # where ops differ, bytes come first only if they are most of the growth
             is_most = 2 * abs(most.growth_bytes) > abs(growth)
             if not ops or (is_most and most.subject.kind not in CONSEQUENCES):
@@ -198,6 +203,8 @@ def _of_no_bytes(
         is_first = is_telling(edited[0]) or is_of_line(edited[0], largest(first, reasons))
         is_parameter = all(each.is_float for each in first.input_example)
         return [(0 if is_first and is_parameter else 1, edited[0])]
+    if kind in SAY_MORE and functions and is_replaced_elsewhere(functions[0], first):
+        return [(1, functions[0])]
     if is_plain_edit(first):  # a library makes checkpoints and casts; unrolled steps are more code
         is_new = any(each.is_only_one_side for _, each in code) or kind is not ReasonKind.UNROLLED
         if kind in SAY_MORE or not is_new:
@@ -301,52 +308,4 @@ def _is_whole(reason: Reason) -> bool:
 
 
 def _sentence(reason: Reason, names: tuple[str, str]) -> Sentence:
-    return Sentence(reason_text(reason, names), reason.growth_bytes, *_query(reason, names))
-
-
-def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]:
-    """Return the id and the parameters of the query that shows the details."""
-    sides = {"runA": names[0], "runB": names[1]}
-    before, after = reason.compilations
-    match reason.subject.kind:
-        case ReasonKind.UNDONATED:
-            return "alias/not-donated", {"compilation": after}
-        case ReasonKind.DONATED:
-            return "alias/donated", {"compilation": after}
-        case ReasonKind.UNCHECKPOINTED:
-            return "lifetime/recomputed", {"compilation": before}
-        case ReasonKind.CHECKPOINTED:
-            return "lifetime/recomputed", {"compilation": after}
-        case ReasonKind.COPIES:
-            is_more = reason.count_b >= reason.count_a
-            return "alias/copies", {"compilation": after if is_more else before}
-        case ReasonKind.SCOPE_NEW | ReasonKind.SCOPE_GONE:
-            return "compare/scopes", sides
-        case (
-            ReasonKind.PEAK
-            | ReasonKind.SPACE
-            | ReasonKind.PLACED
-            | ReasonKind.REPLACED
-            | ReasonKind.STACKED
-            | ReasonKind.ORDER
-            | ReasonKind.FUSED
-            | ReasonKind.LIBRARY
-            | ReasonKind.NEW_CODE
-            | ReasonKind.CALLED
-            | ReasonKind.EDITED
-            | ReasonKind.COLLECTIVES
-            | ReasonKind.UNROLLED
-            | ReasonKind.TURNS
-            | ReasonKind.AGAIN
-        ):
-            return "compare/lines", sides
-        case ReasonKind.FRAGMENTATION:
-            return "reuse/fragmentation", {"compilation": after}
-        case ReasonKind.IDLE | ReasonKind.UNKNOWN:
-            return "compare/causes", sides
-        case ReasonKind.PLATFORM:
-            return "overview/compilations", {}
-        case ReasonKind.UNPAIRED | ReasonKind.OTHER:
-            return "compare/modules", sides
-        case _:
-            return "compare/values", sides
+    return Sentence(reason_text(reason, names), reason.growth_bytes, *query_of(reason, names))
