@@ -260,8 +260,9 @@ def _aligned(
             gone = (before - after) & (all_a - all_b)
             new = (after - before) & (all_b - all_a)
             is_paired = end_a - start_a == end_b - start_b
-            # the line of the second program, if it has one
-            lines, line = (b, of_b[start_b]) if end_b > start_b else (a, of_a[start_a])
+            # the line of the second program, if it has one, that does what is new
+            lines, shown = (b, of_b[start_b:end_b]) if end_b > start_b else (a, of_a[start_a:end_a])
+            line = next((each for each in shown if {*new} & {*lines.done(each)}), shown[0])
             path = lines.paths[line]
             if lines is a:
                 line = _in_copy(line, copied)

@@ -149,3 +149,10 @@ def test_a_call_is_not_gone_that_a_checkpoint_only_recomputes():
         found.of(kind)
         assert len(told(*programs, found)) == 1, "only the checkpoint"
         assert len(told(*programs[::-1], found)) == 2, "the checkpoint and the new call"
+
+
+def test_of_a_line_that_is_two_now_the_one_that_does_what_is_new_is_named():
+    before = ["step:9 exp", "step:10 tanh", "step:10 erf", "step:11 log"]
+    after = ["step:9 exp", "step:10 tanh", "step:11 erf", "step:11 sin", "step:12 log"]
+    assert told(before, after) == ["train.py:11 (step): sin new"]
+    assert told(after, before) == ["train.py:10 (step): sin gone"]
