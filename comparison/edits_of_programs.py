@@ -7,7 +7,7 @@ from xlagraph.comparison.called_functions import OF
 from xlagraph.comparison.held_values import place
 from xlagraph.comparison.more_layers import LAYERS
 from xlagraph.comparison.own_lines import COMMON, TAKING
-from xlagraph.comparison.reasons import CHECKPOINTS, CONSEQUENCES, Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import CHECKPOINTS, CONSEQUENCES, MORE, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import PRODUCTS
 
 LEAST_SHARE: Final = 0.01
@@ -156,6 +156,11 @@ def is_plain_edit(reason: Reason) -> bool:
 def is_telling(reason: Reason) -> bool:
     """Return True for a line that calls or computes what few functions have."""
     return not reason.subject.before and not reason.scopes | reason.inputs <= COMMON | TAKING
+
+
+def is_vague(reason: Reason) -> bool:
+    """Return True for a line that computes what many functions have, as other lines of it do."""
+    return reason.subject.after == MORE and reason.scopes | reason.inputs <= COMMON
 
 
 def are_of_other_ops(gradients: Reason, edited: Sequence[Reason]) -> bool:

@@ -28,6 +28,7 @@ from xlagraph.comparison.edits_of_programs import (
     is_plain_edit,
     is_replaced_elsewhere,
     is_telling,
+    is_vague,
     largest,
     may_resize,
     position_beside,
@@ -190,6 +191,7 @@ def _of_no_bytes(
     code = [] if first.cause else _of_code(first, explaining, reasons)
     functions, ops = called(reasons)
     edited = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
+    edited = [each for each in edited if _is_generic(first) or not is_vague(each)]
     kind = first.subject.kind
     if edited and any(is_of_few_ops(reason) for _, reason in code):
         return [(0, edited[0])]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.comparison.test_explaining import INPUT, lines
-from xlagraph.comparison.reasons import Reason, ReasonKind, Subject
+from tests.comparison.test_explaining import INPUT, VALUE, lines
+from xlagraph.comparison.reasons import MORE, Reason, ReasonKind, Subject
 from xlagraph.comparison.sentences import sentences_of
 
 
@@ -49,3 +49,14 @@ def test_values_with_few_bytes_precede_constants_of_equal_bytes():
     values = Reason(Subject(ReasonKind.REPLACED), -2, 1, 1)
     texts = [each.text for each in sentences_of([constants, values], ("a", "b"), (10_000, 9_998))]
     assert texts == ["1 value replaced by 1 other at the peak"]
+
+
+def test_a_new_output_precedes_ops_of_many_functions_that_other_lines_have_too():
+    output = Reason(Subject(ReasonKind.OUTPUTS), 500, 2, 3, example=(None, VALUE))
+    line = Reason(Subject(ReasonKind.EDITED, after=MORE), inputs={"mul"}, labels={"f.py (loss)"})
+    sides = ("a", "b"), (500, 1000)
+    (only,) = sentences_of([output, line], *sides)
+    assert only.text.startswith("1 new output")
+    line.inputs = {"tanh"}
+    first, _ = sentences_of([output, line], *sides)
+    assert first.text == "f.py (loss): tanh new, besides others"
