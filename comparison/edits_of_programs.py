@@ -234,8 +234,9 @@ def is_called_elsewhere(functions: Reason, edited: Reason) -> bool:
 
     Only one program calls them, from another line.
     """
-    lines = {label.partition(" (")[0] for label in edited.labels}
-    is_other = bool(functions.labels) and lines.isdisjoint(functions.labels)
+    is_other = bool(functions.labels) and not any(
+        _is_at(label, called_at) for label in edited.labels for called_at in functions.labels
+    )
     return is_other and functions.is_only_one_side and edited.is_replacement and is_telling(edited)
 
 
@@ -258,7 +259,16 @@ def is_of_line(reason: Reason, other: Reason) -> bool:
     if reason.subject.kind is not ReasonKind.EDITED or line is None or not growth:
         return False
     is_most = 2 * other.growth_by_line[line] / growth > 1
-    return is_most and any(label.startswith(f"{place(line)} (") for label in reason.labels)
+    return is_most and any(_is_at(label, place(line)) for label in reason.labels)
+
+
+def _is_at(label: str, line: str) -> bool:
+    """Return True if lines of a label, as ``train.py:28-30 (step)``, contain ``train.py:29``."""
+    file, _, numbers = label.partition(" (")[0].rpartition(":")
+    first, _, last = numbers.partition("-")
+    name, _, number = line.rpartition(":")
+    is_known = file == name and first.isdecimal() and number.isdecimal()
+    return is_known and int(first) <= int(number) <= int(last or first)
 
 
 def is_of_named_inputs(reason: Reason) -> bool:

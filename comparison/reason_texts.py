@@ -4,7 +4,7 @@ from typing import Final
 
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.called_functions import called_text
-from xlagraph.comparison.edited_lines import edited_text
+from xlagraph.comparison.edited_texts import edited_text
 from xlagraph.comparison.held_values import SourceLine, place
 from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.loop_texts import (
