@@ -259,8 +259,10 @@ def _aligned(
             gone = (before - after) & (all_a - all_b)
             new = (after - before) & (all_b - all_a)
             is_paired = end_a - start_a == end_b - start_b
-            # the line of the second program, if it has one, that does what is new
-            lines, shown = (b, of_b[start_b:end_b]) if end_b > start_b else (a, of_a[start_a:end_a])
+            # the line of the second program that does what is new; of the first one if it had more
+            is_of_b = is_paired or bool(new) or COMPARING.issuperset(gone)
+            is_of_b &= end_b > start_b
+            lines, shown = (b, of_b[start_b:end_b]) if is_of_b else (a, of_a[start_a:end_a])
             said = {*(new or gone)} - COMMON or {*(new or gone)}
             doing = [each for each in shown if said & {*lines.done(each)}] or shown[:1]
             line, last = doing[0], doing[-1].number

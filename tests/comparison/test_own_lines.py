@@ -157,7 +157,7 @@ def test_of_a_line_that_is_two_now_the_one_that_does_what_is_new_is_named():
     before = ["step:9 exp", "step:10 tanh", "step:10 erf", "step:11 log"]
     after = ["step:9 exp", "step:10 tanh", "step:11 erf", "step:11 sin", "step:12 log"]
     assert told(before, after) == ["train.py:11 (step): sin new"]
-    assert told(after, before) == ["train.py:10 (step): sin gone"]
+    assert told(after, before) == ["train.py:11 (step): sin gone"]
 
 
 def test_several_lines_that_do_what_is_new_are_a_range_at_which_values_may_be():
@@ -169,3 +169,15 @@ def test_several_lines_that_do_what_is_new_are_a_range_at_which_values_may_be():
     for line, count in ((11, 1), (12, 2)):
         values.growth_by_line = Counter({("/src/train.py", line): 64})
         assert len(sentences_of([values, edited], ("a", "b"), (64, 128))) == count
+
+
+def test_the_line_of_the_first_program_had_what_is_gone_if_it_had_more_lines():
+    before = ["step:9 exp", "step:10 tanh", "step:11 sin", "step:12 log"]
+    assert told(before, ["step:9 exp", "step:11 sin", "step:12 log"]) == [
+        "train.py:10 (step): tanh gone"
+    ]
+    joined = ["step:9 exp", "step:11 sin", "step:11 cos", "step:12 log"]
+    after = ["step:9 exp", "step:11 cos", "step:12 log"]
+    two = ["step:9 exp", "step:10 tanh", "step:11 sin", "step:11 cos", "step:12 log"]
+    assert told(joined, after) == ["train.py:11 (step): sin gone"]
+    assert told(two, after) == ["train.py:10-11 (step): sin, tanh gone"]
