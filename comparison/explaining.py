@@ -96,11 +96,12 @@ class _Explanation:
             for value in (*a.values, *b.values)
             if library(value) in self.libraries and value.op_name
         }
+        undonated, donated = (donated_by_one(self.matching, before=each) for each in (True, False))
+        self.undonated, self.donated = ([x for x, _ in each] for each in (undonated, donated))
         # sizes of outputs that may start or stop sharing an input's bytes
-        self.undonated = donated_by_one(self.matching, before=True)
-        self.donated = donated_by_one(self.matching, before=False)
-        self.undonated_sizes = Counter(value.held_bytes for value in self.undonated)
-        self.donated_sizes = Counter(value.held_bytes for value in self.donated)
+        self.undonated_sizes, self.donated_sizes = (
+            Counter(y.held_bytes for _, y in each) for each in (undonated, donated)
+        )
 
     @property
     def of_sizes(self) -> Reason:
