@@ -241,11 +241,19 @@ def is_called_elsewhere(functions: Reason, edited: Reason) -> bool:
 
 
 def is_replaced_elsewhere(functions: Reason, first: Reason) -> bool:
-    """Return True for functions that replace others at a line with none of a reason's values."""
-    lines = set(map(place, first.growth_by_line)) | first.labels
-    return (
-        functions.is_replacement and bool(functions.labels) and lines.isdisjoint(functions.labels)
+    """Return True for functions that replace others at a line with few bytes of a reason."""
+    at_line = sum(
+        growth for line, growth in first.growth_by_line.items() if place(line) in functions.labels
     )
+    is_few = abs(at_line) <= _LEAST_SHARE_OF_CHANGE * abs(first.growth_bytes)
+    return functions.is_replacement and bool(functions.labels) and is_few
+
+
+def is_elsewhere(ops: Reason, functions: Reason, first: Reason) -> bool:
+    """Return True for ops of one program at a line of neither functions nor the first reason."""
+    lines = functions.labels | ({place(first.line)} if first.line else set())
+    is_called = functions.subject.kind is ReasonKind.CALLED and bool(functions.labels)
+    return is_called and bool(ops.labels) and ops.labels.isdisjoint(lines)
 
 
 def is_of_less(functions: Reason, first: Reason) -> bool:

@@ -16,6 +16,7 @@ from xlagraph.comparison.edits_of_programs import (
     explains,
     is_called_elsewhere,
     is_edit,
+    is_elsewhere,
     is_known_edit,
     is_loose,
     is_of_few_ops,
@@ -179,7 +180,9 @@ def sentences_of(
 def _of_no_bytes(
     first: Reason, explaining: Sequence[Reason], reasons: Sequence[Reason], *, is_same: bool
 ) -> list[tuple[int, Reason]]:
-    """Return up to one reason without bytes that says more than the first one, and its place.
+    """Return reasons without bytes that say more than the first one, and their places.
+
+    Ops of another line follow functions that only one program calls, as they are another edit.
 
     A function that only one program calls says more than where its values are, and less than a
     gradient, which it may contain, or than what someone edits. If the programs do not need the
@@ -242,7 +245,10 @@ def _of_no_bytes(
         is_replaced = functions[0].is_replacement and first.input_example is None
         is_edited = says_more_than_calls(first) and not is_replaced
         is_explained = bool(first.cause) and kind not in INDIRECT
-        return [(1 if is_explained or is_edited or is_part else 0, instead[0])]
+        position = 1 if is_explained or is_edited or is_part else 0
+        others = ops[:1] if instead[0].is_only_one_side and not first.cause else []
+        others = [each for each in others if is_elsewhere(each, instead[0], first)]
+        return [(position, instead[0]), *((position + 1, each) for each in others)]
     if is_edited_line or (first.cause and edited and is_telling(edited[0])):
         return [(0 if is_edited_line else 1, edited[0])]
     is_generic = kind is not ReasonKind.COPIES and _is_generic(first)

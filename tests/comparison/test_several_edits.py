@@ -60,3 +60,14 @@ def test_a_new_output_precedes_ops_of_many_functions_that_other_lines_have_too()
     line.inputs = {"tanh"}
     first, _ = sentences_of([output, line], *sides)
     assert first.text == "f.py (loss): tanh new, besides others"
+
+
+@pytest.mark.parametrize(("line", "is_told"), [("f.py:9", True), ("f.py:3", False)])
+def test_ops_of_another_line_follow_functions_that_only_one_program_calls(line, is_told):
+    inputs = Reason(Subject(ReasonKind.INPUTS), 500, 0, 9, inputs={"ema"})
+    called = Reason(Subject(ReasonKind.CALLED), 0, 0, 9, inputs={"update of optax"})
+    called.labels = {"f.py:3"}
+    ops = Reason(Subject(ReasonKind.CALLED, "ops"), 0, 0, 8, inputs={"tanh"}, labels={line})
+    texts = [each.text for each in sentences_of([inputs, called, ops], ("a", "b"), (500, 1000))]
+    assert texts[0].startswith("9 ops made by update of optax")
+    assert (f"8 ops of tanh, none before (mostly {line})" in texts) is is_told
