@@ -15,6 +15,8 @@ _STEP: Final = re.compile(r"\[[^\]]*\]|\.[^\[.]+|[^\[.]+")
 INDEX: Final = re.compile(r"\[\d+\]")
 """Step of a name that is a place in a list or tuple."""
 _NUMBER: Final = re.compile(r"\d+")
+_PARTS: Final = re.compile(r"(\d+|\*)")
+"""Numbers of a name, or those of a pattern."""
 _NAMED: Final = 3
 
 
@@ -71,11 +73,14 @@ def stacked(one_by_one: Mapping[str, str], stacks: Mapping[str, str]) -> set[str
 
 
 def folded(names: Iterable[str]) -> str:
-    """Return names as a list; names that differ only in numbers become one pattern."""
-    patterns: dict[str, list[str]] = {}
+    """Return names as a list; names that differ only in numbers become one, with `*` for these."""
+    patterns: dict[str, list[list[str]]] = {}
     for name in sorted(set(names) - {""}):
-        patterns.setdefault(pattern(name), []).append(name)
-    found = [same[0] if len(same) == 1 else name for name, same in patterns.items()]
+        patterns.setdefault(pattern(name), []).append(_PARTS.split(name))
+    found = [
+        "".join("*" if len({*parts}) > 1 else parts[0] for parts in zip(*same, strict=False))
+        for same in patterns.values()
+    ]
     more = len(found) - _NAMED
     return ", ".join(found[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 

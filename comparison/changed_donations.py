@@ -7,8 +7,10 @@ from xlagraph.comparison.held_values import HeldValue, Reserved
 from xlagraph.comparison.value_matching import Matching
 
 
-def donated_by_one(matching: Matching, *, before: bool) -> list[HeldValue]:
+def donated_by_one(matching: Matching, *, before: bool) -> list[tuple[HeldValue, HeldValue]]:
     """Return the inputs that are donated on one side only, the one before or after the change.
+
+    The first of a pair is donated, and an output of the other side has the size of the second one.
 
     Without names, an input may be any other one of its shape: then both sides must donate
     different numbers of these.
@@ -22,7 +24,7 @@ def donated_by_one(matching: Matching, *, before: bool) -> list[HeldValue]:
         )
     )
     return [
-        x
+        (x, y)
         for x, y in pairs
         if x.is_donated
         and not y.is_donated

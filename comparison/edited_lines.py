@@ -17,11 +17,9 @@ from itertools import chain, takewhile
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.call_sites import CallSite, from_innermost, with_common_files
 from xlagraph.comparison.called_functions import MOVING
 from xlagraph.comparison.held_values import Reserved, place
-from xlagraph.comparison.loop_texts import turns
 from xlagraph.comparison.own_lines import (
     COMMON,
     COMPARING,
@@ -35,10 +33,9 @@ from xlagraph.comparison.own_lines import (
     last_name,
     own_lines,
 )
-from xlagraph.comparison.reasons import CHECKPOINTS, MORE, FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import CHECKPOINTS, MORE, FoundReasons, ReasonKind, Subject
 from xlagraph.hlo.metadata import from_packages, is_installed
 from xlagraph.hlo.op_names import OF_ANY_LOOP, scope_names
-from xlagraph.presentation.byte_sizes import counted
 
 _MOST_LINES: Final = 3
 """Maximum number of lines whose gradients are named."""
@@ -58,6 +55,8 @@ class _Difference(NamedTuple):
     """Calls around all that is gone or new, if only one program has more."""
     is_elsewhere: bool = False
     """True if other lines of the function do all that is gone or new in both programs."""
+    last: int | None = None
+    """Last of the lines that do what is new, or gone."""
 
     def place(self) -> tuple[bool, OwnPath, OwnFunction]:
         """Return what differences are sorted by: when the line runs, and its function.
@@ -174,7 +173,7 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
         after = _moved(first, differences) or (MORE if first.is_elsewhere else "")
         reason = reasons.of(ReasonKind.EDITED, after=after)
         reason.scopes, reason.inputs = gathered(first.pairs, moves, (first.gone, first.new))
-        reason.labels = {_place(first.line)}
+        reason.labels = {_place(first.line, first.last)}
         loops = reasons.found.get(Subject(ReasonKind.TURNS))
         if loops and len(loops.turns) == 1 and loops.scopes <= first.places:
             reason.turns = {each for each in loops.turns if 0 in each}
@@ -260,8 +259,13 @@ def _aligned(
             gone = (before - after) & (all_a - all_b)
             new = (after - before) & (all_b - all_a)
             is_paired = end_a - start_a == end_b - start_b
-            # the line of the second program, if it has one
-            lines, line = (b, of_b[start_b]) if end_b > start_b else (a, of_a[start_a])
+            # the line of the second program that does what is new; of the first one if it had more
+            is_of_b = is_paired or bool(new) or COMPARING.issuperset(gone)
+            is_of_b &= end_b > start_b
+            lines, shown = (b, of_b[start_b:end_b]) if is_of_b else (a, of_a[start_a:end_a])
+            said = {*(new or gone)} - COMMON or {*(new or gone)}
+            doing = [each for each in shown if said & {*lines.done(each)}] or shown[:1]
+            line, last = doing[0], doing[-1].number
             path = lines.paths[line]
             if lines is a:
                 line = _in_copy(line, copied)
@@ -291,6 +295,7 @@ def _aligned(
                     frozenset(places),
                     callers,
                     of_both >= {*gone, *new},
+                    last,
                 )
             )
     return same, differences, moved
@@ -307,43 +312,8 @@ def _in_copy(line: OwnLine, copied: str | None) -> OwnLine:
     return line._replace(number=None) if line.function[0] == copied else line
 
 
-def _place(line: OwnLine) -> str:
+def _place(line: OwnLine, last: int | None = None) -> str:
     file, function = line.function
     number = "" if line.number is None else f":{line.number}"
+    number += f"-{last}" if number and last and last != line.number else ""
     return f"{PurePath(file).name}{number} ({function.rpartition('.<locals>.')[2]})"
-
-
-def _shown(name: str) -> str:
-    return f"einsum {name}" if "->" in name else name.lstrip("_")
-
-
-def edited_text(reason: Reason) -> str:
-    """Return which ops and functions a line has in one program only."""
-    if reason.subject.before:
-        more = reason.count_b - len(reason.scopes)
-        lines = ", ".join(sorted(reason.scopes))
-        lines += f" and {counted(more, 'more line')}" if more else ""
-        when = "none before" if reason.subject.after == "new" else "none now"
-        return f"gradients of {lines}, {when}"
-    (at,) = reason.labels
-    if reason.scopes == reason.inputs:
-        return f"{at}: the same ops in another order"
-    gone, new = (
-        folded(_shown(name) for name in each - COMMON or each - COMPARING or each)
-        for each in (reason.scopes, reason.inputs)
-    )
-    # the gradient of an activation needs a comparison, which no one edits
-    if reason.is_replacement and COMPARING.issuperset(reason.scopes):
-        gone = ""
-    elif reason.is_replacement and COMPARING.issuperset(reason.inputs):
-        new = ""
-    loop = "".join(f"{turns(*each)}, with " for each in reason.turns)
-    if gone and new:
-        return f"{at}: {loop}{new} instead of {gone}"
-    after = reason.subject.after
-    if after.startswith(("to ", "from ")):
-        return f"{at}: {loop}{new or gone} moved {after}"
-    is_elsewhere = after == MORE
-    if new:
-        return f"{at}: {loop}{new} new{', besides others' if is_elsewhere else ''}"
-    return f"{at}: {loop}{gone} gone{', others left' if is_elsewhere else ''}"

@@ -7,7 +7,7 @@ from xlagraph.comparison.called_functions import OF
 from xlagraph.comparison.held_values import place
 from xlagraph.comparison.more_layers import LAYERS
 from xlagraph.comparison.own_lines import COMMON, TAKING
-from xlagraph.comparison.reasons import CHECKPOINTS, CONSEQUENCES, Reason, ReasonKind, Subject
+from xlagraph.comparison.reasons import CHECKPOINTS, CONSEQUENCES, MORE, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import PRODUCTS
 
 LEAST_SHARE: Final = 0.01
@@ -158,6 +158,11 @@ def is_telling(reason: Reason) -> bool:
     return not reason.subject.before and not reason.scopes | reason.inputs <= COMMON | TAKING
 
 
+def is_vague(reason: Reason) -> bool:
+    """Return True for a line that computes what many functions have, as other lines of it do."""
+    return reason.subject.after == MORE and reason.scopes | reason.inputs <= COMMON
+
+
 def are_of_other_ops(gradients: Reason, edited: Sequence[Reason]) -> bool:
     """Return True for gradients that both programs have, if a line computes one op for another."""
     is_other = any(each.is_replacement and is_telling(each) for each in edited)
@@ -229,9 +234,26 @@ def is_called_elsewhere(functions: Reason, edited: Reason) -> bool:
 
     Only one program calls them, from another line.
     """
-    lines = {label.partition(" (")[0] for label in edited.labels}
-    is_other = bool(functions.labels) and lines.isdisjoint(functions.labels)
+    is_other = bool(functions.labels) and not any(
+        _is_at(label, called_at) for label in edited.labels for called_at in functions.labels
+    )
     return is_other and functions.is_only_one_side and edited.is_replacement and is_telling(edited)
+
+
+def is_replaced_elsewhere(functions: Reason, first: Reason) -> bool:
+    """Return True for functions that replace others at a line with few bytes of a reason."""
+    at_line = sum(
+        growth for line, growth in first.growth_by_line.items() if place(line) in functions.labels
+    )
+    is_few = abs(at_line) <= _LEAST_SHARE_OF_CHANGE * abs(first.growth_bytes)
+    return functions.is_replacement and bool(functions.labels) and is_few
+
+
+def is_elsewhere(ops: Reason, functions: Reason, first: Reason) -> bool:
+    """Return True for ops of one program at a line of neither functions nor the first reason."""
+    lines = functions.labels | ({place(first.line)} if first.line else set())
+    is_called = functions.subject.kind is ReasonKind.CALLED and bool(functions.labels)
+    return is_called and bool(ops.labels) and ops.labels.isdisjoint(lines)
 
 
 def is_of_less(functions: Reason, first: Reason) -> bool:
@@ -245,7 +267,16 @@ def is_of_line(reason: Reason, other: Reason) -> bool:
     if reason.subject.kind is not ReasonKind.EDITED or line is None or not growth:
         return False
     is_most = 2 * other.growth_by_line[line] / growth > 1
-    return is_most and any(label.startswith(f"{place(line)} (") for label in reason.labels)
+    return is_most and any(_is_at(label, place(line)) for label in reason.labels)
+
+
+def _is_at(label: str, line: str) -> bool:
+    """Return True if lines of a label, as ``train.py:28-30 (step)``, contain ``train.py:29``."""
+    file, _, numbers = label.partition(" (")[0].rpartition(":")
+    first, _, last = numbers.partition("-")
+    name, _, number = line.rpartition(":")
+    is_known = file == name and first.isdecimal() and number.isdecimal()
+    return is_known and int(first) <= int(number) <= int(last or first)
 
 
 def is_of_named_inputs(reason: Reason) -> bool:

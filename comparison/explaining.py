@@ -15,6 +15,7 @@ from xlagraph.comparison.checkpoints import (
 from xlagraph.comparison.collectives import name_collectives
 from xlagraph.comparison.edited_lines import name_edited_lines
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
+from xlagraph.comparison.independent_sizes import name_second_input
 from xlagraph.comparison.joined_loops import join_unrolled, limit_checkpoints, name_turns
 from xlagraph.comparison.joined_reasons import (
     Sides,
@@ -42,11 +43,7 @@ from xlagraph.comparison.new_code import name_new_code
 from xlagraph.comparison.reasons import MORE, FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import name_repeated_ops
 from xlagraph.comparison.replaced_values import join_scopes
-from xlagraph.comparison.size_changes import (
-    element_factor,
-    grows_more,
-    without_ones,
-)
+from xlagraph.comparison.size_changes import element_factor, grows_more, without_ones
 from xlagraph.comparison.value_matching import Matching, match_values
 from xlagraph.hlo.op_names import has_checkpoint, loop_depth, primitive, scope_names, stem
 
@@ -99,11 +96,12 @@ class _Explanation:
             for value in (*a.values, *b.values)
             if library(value) in self.libraries and value.op_name
         }
+        undonated, donated = (donated_by_one(self.matching, before=each) for each in (True, False))
+        self.undonated, self.donated = ([x for x, _ in each] for each in (undonated, donated))
         # sizes of outputs that may start or stop sharing an input's bytes
-        self.undonated = donated_by_one(self.matching, before=True)
-        self.donated = donated_by_one(self.matching, before=False)
-        self.undonated_sizes = Counter(value.held_bytes for value in self.undonated)
-        self.donated_sizes = Counter(value.held_bytes for value in self.donated)
+        self.undonated_sizes, self.donated_sizes = (
+            Counter(y.held_bytes for _, y in each) for each in (undonated, donated)
+        )
 
     @property
     def of_sizes(self) -> Reason:
@@ -134,6 +132,7 @@ class _Explanation:
         self._count_totals()
         count_libraries((self.a, self.b), self.libraries, self.reasons_found)
         name_first(self.sides, self.reasons_found)
+        name_second_input(self.matching, self.reasons_found)
         name_turns(self.sides, self.turns, self.reasons_found)
         join_loops(self.sides, self.reasons_found)
         name_inputs(self.sides, self.reasons_found)

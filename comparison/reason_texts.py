@@ -4,7 +4,7 @@ from typing import Final
 
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.called_functions import called_text
-from xlagraph.comparison.edited_lines import edited_text
+from xlagraph.comparison.edited_texts import edited_text
 from xlagraph.comparison.held_values import SourceLine, place
 from xlagraph.comparison.library_calls import LIBRARIES
 from xlagraph.comparison.loop_texts import (
@@ -267,7 +267,8 @@ def _sizes(reason: Reason) -> str:
     a, b = reason.input_example
     split = f" (sharding {a.sharding} → {b.sharding})" if reason.is_resharded else ""
     others = ", with those of the changed checkpoint" if reason.scopes else ""
-    return f"{b.op_name or b.name} {a.shape} → {b.shape}{split}: {values}{others}"
+    inputs = f"{b.op_name or b.name} {a.shape} → {b.shape}{split}", *reason.inputs
+    return f"{'; '.join(inputs)}: {values}{others}"
 
 
 def _narrowed(reason: Reason, dtype: str) -> str:
@@ -327,9 +328,8 @@ def _fused(reason: Reason) -> str:
 
 
 def _repeated(reason: Reason) -> str:
-    is_new = reason.growth_bytes > 0
     inputs = f"{counted(reason.input_count, 'input')} of a repeated part"
-    more = f"{folded(reason.inputs)} {'new' if is_new else 'gone'}, with {inputs}"
+    more = f"{folded(reason.inputs)} {'new' if reason.growth_bytes > 0 else 'gone'}, with {inputs}"
     values = max(reason.count_a, reason.count_b)
     return f"{more} and {counted(values, 'value')} at the peak" if values else more
 
@@ -337,8 +337,8 @@ def _repeated(reason: Reason) -> str:
 def _casts(more: int, dtype: str) -> str:
     if not more:
         return f"other values cast to {dtype}"
-    noun = "value" if abs(more) == 1 else "values"
-    return f"{abs(more):,} {'more' if more > 0 else 'fewer'} {noun} cast to {dtype} at the peak"
+    values = counted(abs(more), "more value" if more > 0 else "fewer value")
+    return f"{values} cast to {dtype} at the peak"
 
 
 def _of(scopes: set[str]) -> str:

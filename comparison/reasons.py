@@ -160,9 +160,9 @@ class Reason:
     source lines of loops (UNROLLED, TURNS); names of other inputs that only one side has
     (INPUTS); functions of the first side (CALLED); modules of the first side (UNPAIRED)."""
     inputs: set[str] = field(default_factory=set)
-    """Names of inputs, or the branches of them that only one side has; modules of the second side
-    (UNPAIRED); functions of the second side (CALLED); ``gone`` or ``added`` for the checkpoint in a
-    loop (UNROLLED); the line with most ops (AGAIN)."""
+    """Names of inputs, or the branches that only one side has; a second one of another size (SIZE);
+    modules of the second side (UNPAIRED); functions of the second side (CALLED); ``gone`` or
+    ``added`` for the checkpoint in a loop (UNROLLED); the line with most ops (AGAIN)."""
     input_count: int = 0
     """Number of inputs among the values."""
     input_example: tuple[HeldValue, HeldValue] | None = None

@@ -16,6 +16,7 @@ from xlagraph.comparison.edits_of_programs import (
     explains,
     is_called_elsewhere,
     is_edit,
+    is_elsewhere,
     is_known_edit,
     is_loose,
     is_of_few_ops,
@@ -26,7 +27,9 @@ from xlagraph.comparison.edits_of_programs import (
     is_of_outputs_against,
     is_of_unknown_size,
     is_plain_edit,
+    is_replaced_elsewhere,
     is_telling,
+    is_vague,
     largest,
     may_resize,
     position_beside,
@@ -36,6 +39,7 @@ from xlagraph.comparison.edits_of_programs import (
 )
 from xlagraph.comparison.groups import By
 from xlagraph.comparison.new_code import OF_GRADIENTS, SAY_MORE, TRANSFORMATIONS
+from xlagraph.comparison.queries_of_reasons import query_of
 from xlagraph.comparison.reason_texts import reason_text
 from xlagraph.comparison.reasons import CONSEQUENCES, MORE, Reason, ReasonKind
 from xlagraph.comparison.repeated_ops import PRODUCTS
@@ -144,7 +148,10 @@ def sentences_of(
         told = edited or ops
         if growth and not any(each.growth_bytes for each in ops) and not edited:
             of_bytes = sorted(ranked, key=lambda reason: -abs(reason.growth_bytes))
-            most = min(of_bytes, key=lambda reason: reason.subject.kind in CONSEQUENCES)
+            most = min(
+                of_bytes,
+                key=lambda each: (not each.growth_bytes, each.subject.kind in CONSEQUENCES),
+            )
             # where ops differ, bytes come first only if they are most of the growth
             is_most = 2 * abs(most.growth_bytes) > abs(growth)
             if not ops or (is_most and most.subject.kind not in CONSEQUENCES):
@@ -173,7 +180,9 @@ def sentences_of(
 def _of_no_bytes(
     first: Reason, explaining: Sequence[Reason], reasons: Sequence[Reason], *, is_same: bool
 ) -> list[tuple[int, Reason]]:
-    """Return up to one reason without bytes that says more than the first one, and its place.
+    """Return reasons without bytes that say more than the first one, and their places.
+
+    Ops of another line follow functions that only one program calls, as they are another edit.
 
     A function that only one program calls says more than where its values are, and less than a
     gradient, which it may contain, or than what someone edits. If the programs do not need the
@@ -185,6 +194,7 @@ def _of_no_bytes(
     code = [] if first.cause else _of_code(first, explaining, reasons)
     functions, ops = called(reasons)
     edited = [each for each in reasons if each.subject.kind is ReasonKind.EDITED]
+    edited = [each for each in edited if _is_generic(first) or not is_vague(each)]
     kind = first.subject.kind
     if edited and any(is_of_few_ops(reason) for _, reason in code):
         return [(0, edited[0])]
@@ -198,6 +208,8 @@ def _of_no_bytes(
         is_first = is_telling(edited[0]) or is_of_line(edited[0], largest(first, reasons))
         is_parameter = all(each.is_float for each in first.input_example)
         return [(0 if is_first and is_parameter else 1, edited[0])]
+    if kind in SAY_MORE and functions and is_replaced_elsewhere(functions[0], first):
+        return [(1, functions[0])]
     if is_plain_edit(first):  # a library makes checkpoints and casts; unrolled steps are more code
         is_new = any(each.is_only_one_side for _, each in code) or kind is not ReasonKind.UNROLLED
         if kind in SAY_MORE or not is_new:
@@ -233,7 +245,10 @@ def _of_no_bytes(
         is_replaced = functions[0].is_replacement and first.input_example is None
         is_edited = says_more_than_calls(first) and not is_replaced
         is_explained = bool(first.cause) and kind not in INDIRECT
-        return [(1 if is_explained or is_edited or is_part else 0, instead[0])]
+        position = 1 if is_explained or is_edited or is_part else 0
+        others = ops[:1] if instead[0].is_only_one_side and not first.cause else []
+        others = [each for each in others if is_elsewhere(each, instead[0], first)]
+        return [(position, instead[0]), *((position + 1, each) for each in others)]
     if is_edited_line or (first.cause and edited and is_telling(edited[0])):
         return [(0 if is_edited_line else 1, edited[0])]
     is_generic = kind is not ReasonKind.COPIES and _is_generic(first)
@@ -301,52 +316,4 @@ def _is_whole(reason: Reason) -> bool:
 
 
 def _sentence(reason: Reason, names: tuple[str, str]) -> Sentence:
-    return Sentence(reason_text(reason, names), reason.growth_bytes, *_query(reason, names))
-
-
-def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]:
-    """Return the id and the parameters of the query that shows the details."""
-    sides = {"runA": names[0], "runB": names[1]}
-    before, after = reason.compilations
-    match reason.subject.kind:
-        case ReasonKind.UNDONATED:
-            return "alias/not-donated", {"compilation": after}
-        case ReasonKind.DONATED:
-            return "alias/donated", {"compilation": after}
-        case ReasonKind.UNCHECKPOINTED:
-            return "lifetime/recomputed", {"compilation": before}
-        case ReasonKind.CHECKPOINTED:
-            return "lifetime/recomputed", {"compilation": after}
-        case ReasonKind.COPIES:
-            is_more = reason.count_b >= reason.count_a
-            return "alias/copies", {"compilation": after if is_more else before}
-        case ReasonKind.SCOPE_NEW | ReasonKind.SCOPE_GONE:
-            return "compare/scopes", sides
-        case (
-            ReasonKind.PEAK
-            | ReasonKind.SPACE
-            | ReasonKind.PLACED
-            | ReasonKind.REPLACED
-            | ReasonKind.STACKED
-            | ReasonKind.ORDER
-            | ReasonKind.FUSED
-            | ReasonKind.LIBRARY
-            | ReasonKind.NEW_CODE
-            | ReasonKind.CALLED
-            | ReasonKind.EDITED
-            | ReasonKind.COLLECTIVES
-            | ReasonKind.UNROLLED
-            | ReasonKind.TURNS
-            | ReasonKind.AGAIN
-        ):
-            return "compare/lines", sides
-        case ReasonKind.FRAGMENTATION:
-            return "reuse/fragmentation", {"compilation": after}
-        case ReasonKind.IDLE | ReasonKind.UNKNOWN:
-            return "compare/causes", sides
-        case ReasonKind.PLATFORM:
-            return "overview/compilations", {}
-        case ReasonKind.UNPAIRED | ReasonKind.OTHER:
-            return "compare/modules", sides
-        case _:
-            return "compare/values", sides
+    return Sentence(reason_text(reason, names), reason.growth_bytes, *query_of(reason, names))

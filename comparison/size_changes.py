@@ -172,7 +172,7 @@ class InputSizes:
                 # by several factors, it may be another part of another tree
                 if self._is_same_tree or len(factors) == 1:
                     self._add(factors)
-                    self._changed |= _changed(inputs_a[name], inputs_b[name])
+                    self._changed |= changed(inputs_a[name], inputs_b[name])
         self._renamed = _renamed(inputs_a, inputs_b)
         if self._renamed:
             self._add(_factors(*self._renamed) or ())
@@ -192,7 +192,7 @@ class InputSizes:
             joined = Counter(
                 Fraction(y, x)
                 for a, b in pairs
-                for x, y in _changed(a.shape, b.shape)
+                for x, y in changed(a.shape, b.shape)
                 if any(x > before and y - x == after - before for before, after in self._changed)
             )
             self._add(factor for factor, count in joined.items() if count >= _LEAST_PAIRS)
@@ -314,10 +314,10 @@ def _factors(before: str, after: str) -> set[Fraction] | None:
     a, b = dimensions(before), dimensions(after)
     if a is None or b is None or len(a) != len(b) or 0 in (*a, *b):
         return None
-    return {Fraction(y, x) for x, y in _changed(before, after)}
+    return {Fraction(y, x) for x, y in changed(before, after)}
 
 
-def _changed(before: str, after: str) -> set[tuple[int, int]]:
+def changed(before: str, after: str) -> set[tuple[int, int]]:
     """Return the dimensions that differ, before and after; none if the ranks differ."""
     a, b = dimensions(before) or (), dimensions(after) or ()
     return {each for each in zip(a, b, strict=False) if each[0] != each[1] and len(a) == len(b)}

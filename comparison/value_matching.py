@@ -1,25 +1,31 @@
 """Match the values of two compilations by op, shape and role, not by instruction name."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.argument_names import name_steps, pattern
 from xlagraph.comparison.held_values import HeldValue
+from xlagraph.comparison.loop_depths import are_of_one_loop, least_depths
 from xlagraph.comparison.moved_stacks import pair_holders
-from xlagraph.comparison.renumbered_scopes import key_of_renumbered
+from xlagraph.comparison.renumbered_scopes import key_of_lines, key_of_renumbered
 from xlagraph.comparison.size_changes import (
     InputSizes,
     differ_in_one_factor,
     element_factor,
     is_identifying,
-    is_split,
     without_ones,
 )
 from xlagraph.hlo.grouping import grouped
-from xlagraph.hlo.op_names import loop_depth, outside_loops, own_op_name, primitive, stem
+from xlagraph.hlo.op_names import (
+    is_backward,
+    outside_loops,
+    own_op_name,
+    primitive,
+    stem,
+)
 from xlagraph.hlo.shapes import dimensions
 
 
@@ -60,7 +66,8 @@ _SAME_INPUT: Final[Sequence[_Key]] = (
 # From exact to loose. Each step matches values with equal keys that earlier steps did not
 # match. A key that is None matches nothing.
 _SAME_SHAPE: Final[Sequence[_Key]] = (
-    # the same op, shape and role
+    # the same op, shape and role, first of one line
+    lambda value: (*_op(value), value.shape, value.part, value.user_line),
     lambda value: (*_op(value), value.shape, value.part),
     # the same op and shape, in an allocation of another role
     lambda value: (*_op(value), value.shape),
@@ -134,7 +141,7 @@ _RENAMED_INPUT_OF_OTHER_SIZE: Final[Sequence[_Key]] = (
 )
 _OTHER_NAME: Final[Sequence[_Key]] = (
     # the same operation in a scope of another name
-    lambda value: (value.opcode, value.shape_index, _operation(value), value.shape),
+    lambda value: (value.opcode, value.shape_index, *_operation(value), value.shape),
 )
 
 
@@ -156,6 +163,8 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
     for key in _SAME_INPUT:
         found, left_a, left_b = _match_by(key, left_a, left_b, sizes.are_related)
         pairs += found
+    found, left_a, left_b = _match_by(key_of_lines(a, b), left_a, left_b)
+    pairs += found
     holding_a, idle_a = _partition(left_a)
     holding_b, idle_b = _partition(left_b)
     of_same_shape = (*_SAME_SHAPE, *_OTHER_TYPE, key_of_renumbered(a, b))
@@ -183,10 +192,10 @@ def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
         found, holding_a, holding_b = _match_by(key, holding_a, holding_b, sizes.are_other_sizes)
         pairs += found
         left_a, left_b = [*holding_a, *idle_a], [*holding_b, *idle_b]
-    depths_a, depths_b = _least_depths(a), _least_depths(b)
+    depths_a, depths_b = least_depths(a), least_depths(b)
     for key in _OTHER_LOOP:
         found, left_a, left_b = _match_by(
-            key, left_a, left_b, partial(_are_of_one_loop, depths_a, depths_b)
+            key, left_a, left_b, partial(are_of_one_loop, depths_a, depths_b)
         )
         factors = Counter(element_factor(*pair) for pair in found)
         most = max((count for factor, count in factors.items() if factor != 1), default=0)
@@ -283,35 +292,6 @@ def _place(value: HeldValue) -> tuple[int, str, str]:
     return value.live_from, value.name, value.shape_index or ""
 
 
-def _least_depths(values: Iterable[HeldValue]) -> dict[Hashable, int]:
-    """Return the least number of loops around the op of each line that a program computes."""
-    depths: dict[Hashable, int] = {}
-    for value in values:
-        if value.is_computed:
-            op, depth = _op_of_line(value), loop_depth(value.op_name)
-            depths[op] = min(depth, depths.get(op, depth))
-    return depths
-
-
-def _op_of_line(value: HeldValue) -> Hashable:
-    return outside_loops(value.op_name), value.user_line
-
-
-def _are_of_one_loop(
-    depths_a: Mapping[Hashable, int], depths_b: Mapping[Hashable, int], a: HeldValue, b: HeldValue
-) -> bool:
-    """Return True for an op that one program computes in one more loop, and only there."""
-    depth_a, depth_b = loop_depth(a.op_name), loop_depth(b.op_name)
-    if depth_a == depth_b or not is_split(a, b):
-        return False
-    is_deeper_a = depth_a > depth_b
-    # a loop computes all at once or a part of it, never more
-    factor = element_factor(*((b, a) if is_deeper_a else (a, b)))
-    looped, depths = (a, depths_a) if is_deeper_a else (b, depths_b)
-    least = depths.get(_op_of_line(looped), max(depth_a, depth_b))
-    return (factor or 1) <= 1 and least > min(depth_a, depth_b)
-
-
 def _of_op(value: HeldValue, *key: Hashable) -> tuple[Hashable, ...] | None:
     # a conversion of an input has the input's op name
     return (value.opcode == "parameter", *key) if value.op_name else None
@@ -333,9 +313,10 @@ def _op(value: HeldValue) -> tuple[str | None, str | None, str | None]:
     return own_op_name(value.op_name), value.opcode, value.shape_index
 
 
-def _operation(value: HeldValue) -> str | None:
+def _operation(value: HeldValue) -> tuple[str | None, bool]:
     # the op name of a parameter is an argument's name
-    return value.opcode if value.opcode == "parameter" else primitive(value.op_name)
+    is_parameter = value.opcode == "parameter"
+    return "" if is_parameter else primitive(value.op_name), is_backward(value.op_name)
 
 
 def _rank(value: HeldValue) -> int | None:

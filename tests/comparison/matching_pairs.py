@@ -169,7 +169,7 @@ MATCHING: dict[str, Case] = {
             TASKS.format("f32[8]{0}", 32),
         ),
         arguments("y f32[8], s[0][0] f32[8], s[1][0] f32[8]", 32, TASKS.format("f32[8]{0}", 32)),
-        ["2 inputs are gone: s[*][*]: -64 B"],
+        ["2 inputs are gone: s[*][1]: -64 B"],
     ),
     "states of parameters in one list are no repeated part": Case(
         arguments("s[0] f32[8], s[1] f32[4]", 64, ONE),

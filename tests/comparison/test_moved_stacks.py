@@ -1,6 +1,6 @@
 """A stack of both programs is not new where another value holds its bytes at the peak."""
 
-from tests.comparison.test_explaining import STACK, lines
+from tests.comparison.test_explaining import STACK, VALUE, lines
 
 PARAMETER = STACK._replace(name="arg", opcode="parameter", live_from=5)
 ZEROS = STACK._replace(name="zeros", opcode="fusion", shape_index=None)
@@ -25,3 +25,12 @@ def test_a_stack_of_another_shape_is_new():
     waiting = PARAMETER._replace(held_bytes=0)
     found = with_bytes([PARAMETER], [ZEROS._replace(shape="f32[10,4,4]"), waiting])
     assert {bytes_ for _, bytes_ in found} == {640, -640}
+
+
+def test_zeros_of_a_sum_that_waits_at_the_peak_are_not_new():
+    scatter = VALUE._replace(name="sum", op_name="jit(f)/transpose(jvp(embed))/scatter-add")
+    zeros = scatter._replace(name="zeros", op_name="jit(f)/transpose(jvp(embed))/broadcast_in_dim")
+    waiting = [zeros, scatter._replace(held_bytes=0)]
+    assert with_bytes([scatter], waiting) == with_bytes(waiting, [scatter]) == []
+    elsewhere = [zeros._replace(user_line=("f.py", 99)), waiting[1]]
+    assert len(with_bytes([scatter], elsewhere)) == 2

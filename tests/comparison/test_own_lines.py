@@ -1,5 +1,7 @@
 """Calls and ops of lines of own functions, and which differences follow from others."""
 
+from collections import Counter
+
 from tests.comparison.test_edited_lines import INSTALLED, sites_of, told
 from xlagraph.comparison.own_lines import is_in_gradient, own_lines
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
@@ -149,3 +151,33 @@ def test_a_call_is_not_gone_that_a_checkpoint_only_recomputes():
         found.of(kind)
         assert len(told(*programs, found)) == 1, "only the checkpoint"
         assert len(told(*programs[::-1], found)) == 2, "the checkpoint and the new call"
+
+
+def test_of_a_line_that_is_two_now_the_one_that_does_what_is_new_is_named():
+    before = ["step:9 exp", "step:10 tanh", "step:10 erf", "step:11 log"]
+    after = ["step:9 exp", "step:10 tanh", "step:11 erf", "step:11 sin", "step:12 log"]
+    assert told(before, after) == ["train.py:11 (step): sin new"]
+    assert told(after, before) == ["train.py:11 (step): sin gone"]
+
+
+def test_several_lines_that_do_what_is_new_are_a_range_at_which_values_may_be():
+    before, after = ["step:9 exp", "step:10 tanh"], ["step:9 exp", "step:10 sin", "step:11 cos"]
+    found = FoundReasons()
+    assert told(before, after, found) == ["train.py:10-11 (step): cos, sin instead of tanh"]
+    (edited,) = found.found.values()
+    values = Reason(Subject(ReasonKind.REPLACED), 64, 0, 2)
+    for line, count in ((11, 1), (12, 2)):
+        values.growth_by_line = Counter({("/src/train.py", line): 64})
+        assert len(sentences_of([values, edited], ("a", "b"), (64, 128))) == count
+
+
+def test_the_line_of_the_first_program_had_what_is_gone_if_it_had_more_lines():
+    before = ["step:9 exp", "step:10 tanh", "step:11 sin", "step:12 log"]
+    assert told(before, ["step:9 exp", "step:11 sin", "step:12 log"]) == [
+        "train.py:10 (step): tanh gone"
+    ]
+    joined = ["step:9 exp", "step:11 sin", "step:11 cos", "step:12 log"]
+    after = ["step:9 exp", "step:11 cos", "step:12 log"]
+    two = ["step:9 exp", "step:10 tanh", "step:11 sin", "step:11 cos", "step:12 log"]
+    assert told(joined, after) == ["train.py:11 (step): sin gone"]
+    assert told(two, after) == ["train.py:10-11 (step): sin, tanh gone"]

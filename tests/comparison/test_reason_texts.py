@@ -244,7 +244,7 @@ def test_a_state_for_each_parameter_of_a_list_is_no_repeated_part():
     before = inputs(*parameters, ("s[2]", shapes))
     after = inputs(*parameters, ("s[2]", [*shapes, *shapes]))
     texts = [text for text, _ in lines([*before, values[0]], [*after, *values])]
-    assert "2 new inputs: s[*][*]" in texts
+    assert "2 new inputs: s[2][*]" in texts
     # other layers than all parameters
     after = inputs(*parameters, ("s[2]", [*shapes, "f32[4]", "f32[4]"]))
     texts = [text for text, _ in lines([*before, values[0]], [*after, *values])]

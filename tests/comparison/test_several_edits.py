@@ -1,0 +1,73 @@
+"""Edits that are named beside another one, and what is named if almost no bytes differ."""
+
+import pytest
+
+from tests.comparison.test_explaining import INPUT, VALUE, lines
+from xlagraph.comparison.reasons import MORE, Reason, ReasonKind, Subject
+from xlagraph.comparison.sentences import sentences_of
+
+
+@pytest.mark.parametrize(
+    ("rows", "batch", "is_named"),
+    [
+        ((5000, 60000), (64, 128), True),
+        ((4096, 16384), (64, 128), False),  # positions of an image, four times as many
+        ((576, 640), (64, 128), False),  # joined with others
+    ],
+)
+def test_an_input_of_a_size_that_does_not_follow_from_the_first_one_is_named(rows, batch, is_named):
+    def inputs(side):
+        table = f"f32[{rows[side]},32]"
+        return [
+            INPUT._replace(
+                op_name="tokens", dtype="s32", shape=f"s32[{batch[side]}]", held_bytes=batch[side]
+            ),
+            INPUT._replace(
+                name="w", op_name="table", shape=table, held_bytes=rows[side], is_result=True
+            ),
+        ]
+
+    before, after = f"f32[{rows[0]},32]", f"f32[{rows[1]},32]"
+    text = lines(inputs(0), inputs(1))[0][0]
+    assert text.startswith("tokens s32[64] → s32[128]")
+    assert (f"; table {before} → {after}: " in text) is is_named
+
+
+@pytest.mark.parametrize(("line", "is_told"), [("f.py:9", True), ("f.py:3", False)])
+def test_functions_that_replace_others_at_another_line_follow_an_element_type(line, is_told):
+    cast = Reason(Subject(ReasonKind.NARROWED, after="bf16"), -500, 0, 9, of=(90, 90))
+    cast.growth_by_line[("f.py", 3)] = -500
+    called = Reason(Subject(ReasonKind.CALLED), 0, 9, 9, {"adam of optax"}, {"lion of optax"})
+    called.labels = {line}
+    texts = [each.text for each in sentences_of([cast, called], ("a", "b"), (1000, 500))]
+    assert texts[0].startswith("9 of 90 computed values in bf16 now")
+    assert (f"lion of optax replaces adam of optax (called at {line})" in texts) is is_told
+
+
+def test_values_with_few_bytes_precede_constants_of_equal_bytes():
+    constants = Reason(Subject(ReasonKind.CONSTANTS), 0, 1, 1)
+    values = Reason(Subject(ReasonKind.REPLACED), -2, 1, 1)
+    texts = [each.text for each in sentences_of([constants, values], ("a", "b"), (10_000, 9_998))]
+    assert texts == ["1 value replaced by 1 other at the peak"]
+
+
+def test_a_new_output_precedes_ops_of_many_functions_that_other_lines_have_too():
+    output = Reason(Subject(ReasonKind.OUTPUTS), 500, 2, 3, example=(None, VALUE))
+    line = Reason(Subject(ReasonKind.EDITED, after=MORE), inputs={"mul"}, labels={"f.py (loss)"})
+    sides = ("a", "b"), (500, 1000)
+    (only,) = sentences_of([output, line], *sides)
+    assert only.text.startswith("1 new output")
+    line.inputs = {"tanh"}
+    first, _ = sentences_of([output, line], *sides)
+    assert first.text == "f.py (loss): tanh new, besides others"
+
+
+@pytest.mark.parametrize(("line", "is_told"), [("f.py:9", True), ("f.py:3", False)])
+def test_ops_of_another_line_follow_functions_that_only_one_program_calls(line, is_told):
+    inputs = Reason(Subject(ReasonKind.INPUTS), 500, 0, 9, inputs={"ema"})
+    called = Reason(Subject(ReasonKind.CALLED), 0, 0, 9, inputs={"update of optax"})
+    called.labels = {"f.py:3"}
+    ops = Reason(Subject(ReasonKind.CALLED, "ops"), 0, 0, 8, inputs={"tanh"}, labels={line})
+    texts = [each.text for each in sentences_of([inputs, called, ops], ("a", "b"), (500, 1000))]
+    assert texts[0].startswith("9 ops made by update of optax")
+    assert (f"8 ops of tanh, none before (mostly {line})" in texts) is is_told
