@@ -245,15 +245,18 @@ def _made_as(program: PeakProgram, reader: Operation, name: str) -> Operation | 
     """
     made = program.operations.get(name)
     if made is not None and made.opcode == "parameter" and program.fused_operations(reader):
-        number = made.numbers["number"][0]
-        uses = program.uses_by.get(reader.name, ())
-        read = [program.values[use.value_id] for use in uses if use.operand == number]
-        members = [program.values[e.value_id] for each in read for e in program.members_of(each)]
-        makers = {each.name for each in members if not each.is_phi and each.opcode != "parameter"}
-        source = makers.pop() if len(makers) == 1 else reader.operands[number].name
-        made = program.operations.get(source)
+        made = program.operations.get(_source(program, reader, made.numbers["number"][0]))
     fused = () if made is None else program.fused_operations(made)
     return fused[-1] if fused else made
+
+
+def _source(program: PeakProgram, reader: Operation, number: int) -> str:
+    """Return the only instruction that makes an operand, or else the operand itself."""
+    uses = program.uses_by.get(reader.name, ())
+    read = [program.values[use.value_id] for use in uses if use.operand == number]
+    members = [program.values[e.value_id] for each in read for e in program.members_of(each)]
+    makers = {each.name for each in members if not each.is_phi and each.opcode != "parameter"}
+    return makers.pop() if len(makers) == 1 else reader.operands[number].name
 
 
 def _takes_diagonal(

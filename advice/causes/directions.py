@@ -32,18 +32,9 @@ _REPEATING: Final = (ELEMENTWISE - {"rng"}) | SAME_ELEMENTS | {"broadcast"}
 
 
 def are_directions(axes: Axes, dimensions: frozenset[int]) -> bool:
-    """Return True if all derivatives are linear in what differs along the dimensions.
-
-    Inputs with such a dimension are directions too, and have the shape of another input otherwise:
-    of the one for which derivatives are taken. Other inputs are data, such as points to transform.
-    """
+    """Return True if all derivatives are linear in what differs along the dimensions."""
     program = axes.program
-    inputs = program.compilation.array_parameters
-    shapes = {_lengths(axes, each, frozenset()) for each in inputs}
-    given = [each for each in inputs if not dimensions.isdisjoint(axes.of(each))]
-    if program.module is None or any(
-        _lengths(axes, each, dimensions) not in shapes for each in given
-    ):
+    if program.module is None or not _have_counterparts(axes, dimensions):
         return False
     along = _Along(axes, program.module, dimensions)
     return all(
@@ -53,6 +44,18 @@ def are_directions(axes: Axes, dimensions: frozenset[int]) -> bool:
         and (operation := program.operations.get(name)) is not None
         for each in (operation, *program.fused_operations(operation))
     )
+
+
+def _have_counterparts(axes: Axes, dimensions: frozenset[int]) -> bool:
+    """Return True if each input with the dimensions has the shape of another input otherwise.
+
+    Directions have that of the input for which derivatives are taken. Other inputs are data, such
+    as points to transform.
+    """
+    inputs = axes.program.compilation.array_parameters
+    shapes = {_lengths(axes, each, frozenset()) for each in inputs}
+    given = (each for each in inputs if not dimensions.isdisjoint(axes.of(each)))
+    return all(_lengths(axes, each, dimensions) in shapes for each in given)
 
 
 def _lengths(axes: Axes, value: StoredValue, without: frozenset[int]) -> tuple[int, ...]:

@@ -31,9 +31,9 @@ def takes_parts(program: PeakProgram, value: StoredValue, reader: str) -> bool:
 
 
 def is_around(program: PeakProgram, made: StoredValue, value: StoredValue) -> bool:
-    """Return True if each iteration of a loop around makes a value of a part of a larger one.
+    """Return True if a larger value was made outside of the loop in which a value is made of it.
 
-    The loop that reads parts of the value then reads parts of that part.
+    What reads parts of the value reads parts of these parts.
     """
     loops = {program.instructions[each.name].loop for each in (made, value)}
     return len(loops) > 1 and made.size_bytes > value.size_bytes

@@ -83,12 +83,13 @@ class MappedAxes(Axes):
             if self.length(axis) == length
         }
         lengths = self.followed.lengths
-        # a loop that stacks computes one at a time already
-        alone = {axis for axis in found if not (lengths.is_group(axis) or lengths.is_stacked(axis))}
         counted = frozenset(
             axis
-            for axis in alone
-            if are_directions(self, frozenset((axis,))) and not self._is_of_data(axis)
+            for axis in found
+            # a loop that stacks computes one at a time already
+            if not (lengths.is_group(axis) or lengths.is_stacked(axis))
+            and are_directions(self, frozenset((axis,)))
+            and not self._is_of_data(axis)
         )
         return frozenset() if all(map(lengths.is_free, counted)) else counted
 

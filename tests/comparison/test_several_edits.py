@@ -1,4 +1,4 @@
-"""Edits that are named beside another one, and what is named if almost no bytes differ."""
+"""`compare` names a second edit beside the first one, and edits that change almost no bytes."""
 
 import pytest
 
