@@ -42,14 +42,6 @@ def test_a_stack_that_is_transposed_first_belongs_to_the_loop_that_reads_it(
     assert len(list(kept_by_checkpoints(program, [row], knows_merged=False))) == count
 
 
-def test_a_gradient_that_is_differentiated_again_needs_two_checkpoints(programs):
-    """One is computed outside of the other's gradient: nothing_saveable alone changes nothing."""
-    program = programs("0 | 12288 | preallocated-temp", LOOPS.replace("jvp()", "jvp(jvp())"))
-    row = kept("s", 4096, of_checkpoint=False)
-    (cause,) = kept_by_checkpoints(program, [row], knows_merged=False)
-    assert "jax.checkpoint(jax.checkpoint(body))" in cause.remedies["jax"]
-
-
 @pytest.mark.parametrize(("loop", "count"), [("microbatches", 0), (None, 1)])
 def test_what_an_iteration_keeps_for_its_own_backward_pass_is_no_stack(programs, loop, count):
     program = programs("0 | 12288 | preallocated-temp", LOOPS)
