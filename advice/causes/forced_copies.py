@@ -59,9 +59,9 @@ _ORDERED: Final = {
     "pytorch": "; or read the old tensor before the in-place op.",
 }
 _NOT_ORDERED: Final = {
-    "jax": "; or compute the new value from the reader's result too, so that the reader must run"
-    " first. jax.lax.optimization_barrier does not help on CPU: the compiler drops it before it"
-    " places copies.",
+    "jax": "; or let what is written depend on the reader's result, such as update + 0.0 * result,"
+    " so that the reader must run first. jax.lax.optimization_barrier does not help on CPU: the"
+    " compiler drops it before it places copies.",
     "tensorflow": ".",
     "pytorch": ".",
 }
