@@ -13,6 +13,7 @@ from xlagraph.planner.edits.recomputed_parts import saved_in_parts
 from xlagraph.planner.edits.recomputing import Recompute
 from xlagraph.planner.edits.reordering_edit import Reorder
 from xlagraph.planner.edits.resizing import ids_of
+from xlagraph.planner.edits.separate_copies import SeparateCopies
 from xlagraph.planner.planned_program import PRESET_SPACES
 from xlagraph.presentation.byte_sizes import human_bytes, range_text
 from xlagraph.queries.catalogue.declarations import ChangeKind
@@ -220,7 +221,7 @@ def _in_order(edits: Iterable[Edit]) -> Iterator[Edit]:
     The other edits see the steps of that order; frameworks pair all donations at once.
     """
     donated = Donate((), frozenset())
-    for edit in sorted(edits, key=lambda edit: not isinstance(edit, Reorder)):
+    for edit in sorted(edits, key=lambda edit: not isinstance(edit, Reorder | SeparateCopies)):
         if isinstance(edit, Donate):
             donated |= edit
         else:

@@ -12,14 +12,14 @@ from typing import Final
 from xlagraph.advice.causes.cause import Cause, Remedies, evidence_row
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.recomputing import Move
+from xlagraph.planner.edits.chosen_again import reordering_of_choice
+from xlagraph.planner.edits.separate_copies import SeparateCopies
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
 _MADE_OF: Final = frozenset(("constant", "broadcast", "iota", "bitcast", "copy", "tuple"))
 """What a fusion of copies computes if it reads nothing, so that nothing is kept for a later one."""
 _LEAST_WAITING: Final = 0.2
-"""Least share of the temporaries at the peak that copies with a long wait take. Without the copies
-the compiler chooses another order, which may keep a few bytes more of other values."""
+"""Least share of the temporaries at the peak that copies with a long wait take."""
 _LONG_WAIT: Final = 0.05
 """Share of the schedule between the peak and the first read, from which a wait is long."""
 _FLAG: Final = "XLA_FLAGS=--xla_disable_hlo_passes=copy_fusion"
@@ -40,17 +40,20 @@ def early_copies(program: PeakProgram) -> Iterator[Cause]:
     peak = program.peak_step
     if peak is None or not program.compilation.is_gpu:
         return
-    moved: list[str] = []
+    moved: list[int] = []
     waiting: list[tuple[int, StoredValue]] = []
     for copies in _joined_copies(program):
         *early, _ = sorted((_first_read(program, each), each.label) for each in copies)
-        moved += (label for _, label in early)  # the last is what the others are copied from
+        # the last is what the others are copied from
+        moved += (program.by_label[label].value_id for _, label in early)
         waiting += ((read, program.by_label[label]) for read, label in early if read > peak)
     waiting = [each for each in waiting if (each[1].live_from or 0) <= peak]
     long_wait = _LONG_WAIT * (program.stored.totals.schedule_length or 0)
     held = sum(value.size_bytes for read, value in waiting if read - peak >= long_wait)
     if not waiting or held < _LEAST_WAITING * program.temp_bytes_at_peak:
         return
+    if (found := reordering_of_choice(program.stored, program.compilation)) is None:
+        return  # without these copies the compiler may choose another order
     waiting.sort(key=lambda each: -each[1].size_bytes)
     rows = (
         evidence_row(
@@ -64,7 +67,7 @@ def early_copies(program: PeakProgram) -> Iterator[Cause]:
         "lifetime/longest",
         "Copies of the same value are written at once, long before most of them are read",
         ChangeKind.MOVE,
-        Move(tuple(moved)),
+        SeparateCopies.of(found, program.compilation, moved),
         tuple(rows),
         _REMEDIES,
         likelihood=0.9,
