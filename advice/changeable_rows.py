@@ -6,6 +6,7 @@ from typing import Final
 
 from xlagraph.advice.causes.boundaries import DOUBLE_PRECISION
 from xlagraph.advice.causes.cause import evidence_row
+from xlagraph.advice.causes.gathered_batches import is_for_tables
 from xlagraph.advice.causes.layouts import is_copied_into_another_layout
 from xlagraph.advice.causes.loop_states import repeats_a_number
 from xlagraph.advice.causes.peak_values import PeakProgram
@@ -51,18 +52,22 @@ def changeable_rows(program: PeakProgram, change: ChangeKind | None, rows: Rows)
             waiting = _waiting_for_others(program)
             return [row for row in rows if row["value"] in waiting]
         case ChangeKind.SHARD:
-            return [row for row in rows if not _is_gathered_layer(program, row["value"])]
+            return [row for row in rows if not _is_gathered_on_purpose(program, row["value"])]
         case _:
             return rows
 
 
-def _is_gathered_layer(program: PeakProgram, label: Cell) -> bool:
-    """Return True for what a loop gathers of one part of an input in each iteration.
+def _is_gathered_on_purpose(program: PeakProgram, label: Cell) -> bool:
+    """Return True for what is gathered for split tables, or of one layer in each iteration.
 
     To gather one layer at a time is the remedy for parameters that are split over devices.
     """
     value = program.by_label.get(str(label))
-    if value is None or program.instructions[value.name].loop is None:
+    if value is None or value.opcode == "parameter":
+        return False
+    if is_for_tables(program, value.name):
+        return True
+    if program.instructions[value.name].loop is None:
         return False
     return any(
         any(each.is_stored for each in members)

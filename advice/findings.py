@@ -182,9 +182,7 @@ class _Search:
             return [cause for cause in offloads if cause.query in self._catalogue]
         asked = {"compilation": self._diagnosed.compilation}
         inputs = self._graph.query(_INPUTS_OF_DEVICES, asked).mappings()
-        unused: Rows = ()
-        if any(compilation.is_donated(each.value_id) for each in compilation.array_parameters):
-            unused = self._graph.query(_UNUSED_DONATIONS, asked).mappings()
+        unused = self._graph.query(_UNUSED_DONATIONS, asked).mappings()
         found = [
             *find_causes(
                 self._program, {**answers, UNUSED_DONATIONS: unused, INPUTS_OF_DEVICES: inputs}

@@ -14,8 +14,11 @@ from xlagraph.advice.causes.copied_inputs import GATHERING
 from xlagraph.advice.causes.parts_of_devices import ON_EACH_DEVICE
 from xlagraph.advice.causes.peak_values import PeakProgram
 from xlagraph.graph.engine import Cell
+from xlagraph.hlo.opcodes import PASSING_ON
 from xlagraph.hlo.shapes import index_numbers
 from xlagraph.hlo.shardings import split_dimensions
+from xlagraph.hlo.walks import reached
+from xlagraph.planner.compilation.records import StoredInstruction, StoredValue
 from xlagraph.planner.dimensions.dimension_trees import Array, arrays, element
 from xlagraph.planner.dimensions.following import FollowedDimensions, follow
 from xlagraph.planner.dimensions.module_operations import ArrayShape, ModuleOperations, Operation
@@ -70,7 +73,7 @@ def gathered_batches(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     if len({each.parts for each in batch}) != 1:
         return
     parts = batch[0].parts
-    whole = _whole_dimensions(operations, followed, batch)
+    whole = _whole_dimensions(program, operations, followed, batch)
     others = {
         factor
         for each in split
@@ -109,6 +112,28 @@ def gathered_batches(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
             is_exact=True,
             likelihood=0.9,
         )
+
+
+def is_for_tables(program: PeakProgram, gather: str) -> bool:
+    """Return True if only gathers and scatters read what is gathered.
+
+    A device that has some rows of a table needs the ids and the new rows of the whole batch.
+    """
+    readers: list[StoredInstruction] = []
+
+    def handed_on(value: StoredValue) -> Iterator[StoredValue]:
+        for reader in program.readers_of.get(value.value_id, ()):
+            instruction = program.instructions[reader]
+            if instruction.opcode in PASSING_ON | GATHERING:
+                yield from program.made_by.get(reader, ())
+            else:
+                readers.append(instruction)
+
+    for _ in reached(program.made_by.get(gather, ()), handed_on):
+        pass
+    return bool(readers) and all(
+        each.computes_with("gather") or each.computes_with("scatter") for each in readers
+    )
 
 
 def _split_dimensions(
@@ -199,7 +224,10 @@ def _rest(followed: FollowedDimensions, array: Array, axis: int) -> frozenset[in
 
 
 def _whole_dimensions(
-    operations: ModuleOperations, followed: FollowedDimensions, batch: Sequence[_SplitDimension]
+    program: PeakProgram,
+    operations: ModuleOperations,
+    followed: FollowedDimensions,
+    batch: Sequence[_SplitDimension],
 ) -> frozenset[frozenset[int]]:
     """Return the factors of each dimension into which all parts of an input are gathered."""
     lengths = followed.lengths
@@ -209,7 +237,7 @@ def _whole_dimensions(
     rests = {each.rest for each in batch}
     found = set()
     for gather in chain.from_iterable(operations.computations.values()):
-        if gather.opcode not in GATHERING:
+        if gather.opcode not in GATHERING or is_for_tables(program, gather.name):
             continue
         for old, new in _gathered(followed, gather):
             for axis, (before, after) in enumerate(zip(old, new, strict=False)):

@@ -64,6 +64,9 @@ def idle_values(program: PeakProgram) -> Iterator[Cause]:
             continue
         if not program.is_alone(value) or _is_of_backward_pass(program, value):
             continue
+        together = program.made_by.get(value.name, ())
+        if any(min(program.read_steps.get(each.value_id, [peak + 1])) <= peak for each in together):
+            continue  # one fusion computes it with what is needed earlier
         if program.is_copy_of_input(value.label):
             continue  # the compiler changes the layout
         found.append((value, reads[0]))

@@ -3,8 +3,10 @@
 import pytest
 
 from xlagraph.advice.causes.gathered_batches import gathered_batches
+from xlagraph.advice.changeable_rows import changeable_rows
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
 from xlagraph.planner.edits.resizing import Scale
+from xlagraph.queries.catalogue.declarations import ChangeKind
 
 MODULE = """HloModule m
 
@@ -151,6 +153,50 @@ ENTRY e {
     )
     inputs = [{"value": label, "sharding": ROWS, "devices": 4} for label in ("x", "w")]
     assert not list(gathered_batches(program, inputs))
+
+
+@pytest.mark.parametrize(
+    ("reader", "is_named"), [("fusion(t, ids, all)", True), ("scatter(t, ids, all)", False)]
+)
+def test_new_rows_of_a_split_table_are_needed_on_every_device(returning, reader, is_named):
+    program = returning(
+        """
+        0 | 32  | parameter 0, shape |f32[4,2]| at ShapeIndex {}
+        1 | 64  | parameter 1, shape |f32[8,2]| at ShapeIndex {}
+        2 | 64  | parameter 2, shape |s32[16]| at ShapeIndex {}
+        3 | 160 | preallocated-temp
+        4 | 64  | maybe-live-out
+        """,
+        f"""
+        0 | x   | f32[4,2]  | 0  | 32  | 0-6 | parameter(0)
+        1 | t   | f32[8,2]  | 0  | 64  | 0-6 | parameter(1)
+        2 | ids | s32[16]   | 0  | 64  | 0-6 | parameter(2)
+        3 | g   | f32[4,2]  | 0  | 32  | 3-4 | tanh(x)
+        3 | all | f32[16,2] | 32 | 128 | 4-5 | all-gather(g)
+        4 | new | f32[8,2]  | 0  | 64  | 5-6 | {reader}
+        """,
+        "new",
+    )
+    program.stored.operations = operations_of_text("""HloModule m
+
+ENTRY e {
+  x = f32[4,2]{1,0} parameter(0)
+  t = f32[8,2]{1,0} parameter(1)
+  ids = s32[16]{0} parameter(2)
+  g = f32[4,2]{1,0} tanh(x)
+  all = f32[16,2]{1,0} all-gather(g), dimensions={0}
+  ROOT new = f32[8,2]{1,0} custom-call(t, ids, all), custom_call_target="f"
+}
+""")
+    numbers = {"x": (0, "{}"), "t": (1, "{}"), "ids": (2, "{}")}
+    program.compilation.parameters.update(
+        {program.by_label[label].value_id: place for label, place in numbers.items()}
+    )
+    whole = {"ids": "{replicated}"}
+    inputs = [{"value": label, "sharding": whole.get(label, ROWS)} for label in numbers]
+    assert bool(list(gathered_batches(program, inputs))) == is_named
+    rows = changeable_rows(program, ChangeKind.SHARD, [{"value": "all"}])
+    assert bool(rows) == is_named
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,23 @@ def test_a_value_read_before_the_peak_too_is_not_idle(programs):
     assert not list(idle_values(program))
 
 
+@pytest.mark.parametrize(("read", "is_idle"), [("t", True), ("t, f{1}", False)])
+def test_a_value_that_a_fusion_computes_with_what_is_needed_earlier_is_not_idle(
+    programs, read, is_idle
+):
+    program = programs(
+        "0 | 12352 | preallocated-temp",
+        f"""
+        0 | f{{0}} | s8[4096] | 0     | 4096 | 0-3 | fusion()
+        0 | f{{1}} | s8[64]   | 12288 | 64   | 0-2 | fusion()
+        0 | t    | s8[4096] | 4096  | 4096 | 1-2 | sort()
+        0 | u    | s8[4096] | 8192  | 4096 | 2-3 | sort({read})
+        0 | last | s8[64]   | 4096  | 64   | 3-4 | fusion(f{{0}}, u)
+        """,
+    )
+    assert bool(list(idle_values(program))) == is_idle
+
+
 def test_a_value_that_the_backward_pass_reads_after_the_forward_pass_is_idle(programs):
     values = WAITING.replace("0-3", "0-4").replace("(w, u)", "(w, u) | jit(f)/jvp()/mul")
     values += "0 | g | s8[64] | 4160 | 64 | 4-4 | sort(w) | jit(f)/transpose(jvp())/mul"
