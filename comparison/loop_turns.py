@@ -3,16 +3,15 @@
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import combinations, pairwise
 from math import prod
 from typing import Final, NamedTuple
 
 from xlagraph.comparison.checkpoints import are_gradients_of_one
-from xlagraph.comparison.held_values import HeldValue, Reserved, SourceLine, place
+from xlagraph.comparison.held_values import Reserved, SourceLine, place
+from xlagraph.comparison.loop_ops import BODY, Loop, Op, Ops, largest_of, loops_of
 from xlagraph.hlo.grouping import grouped
-from xlagraph.hlo.op_names import OF_ANY_LOOP, stem
-from xlagraph.hlo.shapes import dimensions
+from xlagraph.hlo.op_names import OF_ANY_LOOP
 
 _LEAST_OPS: Final = 2
 _LEAST_SHARE: Final = 0.5
@@ -20,9 +19,6 @@ _LEAST_SHARE: Final = 0.5
 _MOST_NESTED: Final = 4
 MAPPED: Final = "jax.vmap"
 """What a program has instead of a loop over parts of arrays."""
-_BODY: Final = "body"
-_Op = tuple[SourceLine, tuple[str, ...]]
-"""Innermost line, and the scopes and primitive without names of loops."""
 
 
 class ChangedLoop(NamedTuple):
@@ -62,56 +58,6 @@ class LoopTurns(NamedTuple):
     others: list[ChangedLoop]
 
 
-class _Largest(NamedTuple):
-    elements: int
-    vmaps: int
-
-
-class _Ops:
-    """The ops of a program, counted once for all of its loops."""
-
-    def __init__(self, side: Reserved) -> None:
-        self._side = side
-
-    @cached_property
-    def all(self) -> Counter[_Op]:
-        """Number of instructions with each op."""
-        return _all_ops(self._side.values)
-
-    @cached_property
-    def outside(self) -> Counter[_Op]:
-        """Number of those outside of loops whose iterations are known."""
-        return _all_ops(value for value in self._side.values if value.loop not in self._side.turns)
-
-    @cached_property
-    def largest(self) -> dict[_Op, _Largest]:
-        """The largest value of each op."""
-        return _largest(self._side.values)
-
-    @cached_property
-    def by_body(self) -> Mapping[tuple[str, ...], Sequence[HeldValue]]:
-        """The values in the body of each loop, and of loops in it, by scopes."""
-        return grouped(
-            (scopes[: place + 1], value)
-            for value in self._side.values
-            for scopes in (stem(value.op_name),)
-            for place, name in enumerate(scopes)
-            if name == _BODY
-        )
-
-
-class _Loop(NamedTuple):
-    line: SourceLine
-    scopes: tuple[str, ...]
-    turns: set[int]
-    ops: Counter[_Op]
-
-    @property
-    def iterations(self) -> int:
-        """How often the loop runs; 0 if it runs differently in several places."""
-        return next(iter(self.turns)) if len(self.turns) == 1 else 0
-
-
 def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
     """Return the loops that run another number of times.
 
@@ -122,10 +68,11 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
     loop, a program may have the ops of its body in one `jax.vmap` more, on all elements.
     """
     found = LoopTurns([], [])
-    ops_a, ops_b = _Ops(a), _Ops(b)
+    ops_a, ops_b = Ops(a), Ops(b)
     # gradients of one program keep other values of the same lines than an unrolled loop
     have_same_passes = not are_gradients_of_one(a.values, b.values)
-    pairs = list(_pairs(_loops(a), _loops(b)))
+    pairs = list(_pairs(loops_of(a), loops_of(b)))
+    moved = _moved(pairs)
     for before, after in pairs:
         turns = before.iterations if before else 0, after.iterations if after else 0
         if turns[0] == turns[1] or 0 in (before and turns[0], after and turns[1]):
@@ -145,12 +92,28 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
             found.unrolled.append(changed._replace(nested=nested))
         elif have_same_passes and less is None and _is_mapped(more, *ops):
             found.unrolled.append(changed._replace(is_mapped=True))
+        elif less is None and _place_scopes_and_turns(more) in moved:
+            continue
         elif have_same_passes and not nest and _is_unrolled(more, less, sides, ops):
             found.unrolled.append(changed)
         # `jax.random` has loops, in functions such as `_shuffle`
         elif not any(name.startswith("_") for name in more.scopes):
             found.others.append(changed)
     return found._replace(others=_without_moved(found.others))
+
+
+def _moved(pairs: Iterable[tuple[Loop | None, Loop | None]]) -> set[Hashable]:
+    """Return what as many loops of both programs have that only differ in the loops around them.
+
+    Their bodies may have other ops, such as those of all iterations of a new loop around them.
+    """
+    gone, new = Counter[Hashable](), Counter[Hashable]()
+    for before, after in pairs:
+        if before and after is None:
+            gone[_place_scopes_and_turns(before)] += 1
+        elif after and before is None:
+            new[_place_scopes_and_turns(after)] += 1
+    return {key for key, count in gone.items() if new[key] == count}
 
 
 def _without_moved(loops: Sequence[ChangedLoop]) -> list[ChangedLoop]:
@@ -163,7 +126,7 @@ def _without_moved(loops: Sequence[ChangedLoop]) -> list[ChangedLoop]:
     ]
 
 
-def _pairs(a: list[_Loop], b: list[_Loop]) -> Iterator[tuple[_Loop | None, _Loop | None]]:
+def _pairs(a: list[Loop], b: list[Loop]) -> Iterator[tuple[Loop | None, Loop | None]]:
     """Return loops with their partners in the other program; None for those without one."""
     for key_of in (_place_and_scopes, _place_and_own_scopes, _file_and_scopes, _scopes):
         counts = [Counter(map(key_of, side)) for side in (a, b)]
@@ -191,31 +154,35 @@ def _pairs(a: list[_Loop], b: list[_Loop]) -> Iterator[tuple[_Loop | None, _Loop
     yield from ((None, loop) for loop in b)
 
 
-def _place_and_scopes(loop: _Loop) -> Hashable:
+def _place_and_scopes(loop: Loop) -> Hashable:
     return loop.line, loop.scopes
 
 
-def _place_and_own_scopes(loop: _Loop) -> Hashable:
+def _place_and_own_scopes(loop: Loop) -> Hashable:
     # a loop in another one, which the other program may not have
     return loop.line, tuple(name for name in loop.scopes if name not in OF_ANY_LOOP)
 
 
-def _file_and_scopes(loop: _Loop) -> Hashable:
+def _place_scopes_and_turns(loop: Loop) -> Hashable:
+    return _place_and_own_scopes(loop), loop.iterations
+
+
+def _file_and_scopes(loop: Loop) -> Hashable:
     return loop.line[0], loop.scopes
 
 
-def _scopes(loop: _Loop) -> Hashable:
+def _scopes(loop: Loop) -> Hashable:
     return loop.scopes  # of a file that was renamed
 
 
-def _have_same_body(a: _Loop, b: _Loop) -> bool:
+def _have_same_body(a: Loop, b: Loop) -> bool:
     """Return True if most ops of two loops are the same, wherever their lines are."""
     before, after = ({op for _, op in loop.ops} for loop in (a, b))
     return len(before & after) * 2 > len(before | after)
 
 
 def _is_unrolled(
-    more: _Loop, less: _Loop | None, sides: tuple[Reserved, Reserved], ops: tuple[_Ops, _Ops]
+    more: Loop, less: Loop | None, sides: tuple[Reserved, Reserved], ops: tuple[Ops, Ops]
 ) -> bool:
     steps = more.iterations // (less.iterations if less else 1)
     if steps < 2 or (less and more.iterations // steps != less.iterations):
@@ -230,9 +197,9 @@ def _is_unrolled(
     return _repeat(once, repeated, steps) or _have_steps(*sides, counts)
 
 
-def _is_mapped(loop: _Loop, of_loop: _Ops, other: _Ops) -> bool:
+def _is_mapped(loop: Loop, of_loop: Ops, other: Ops) -> bool:
     """Return True if another program computes most ops of a body for all iterations at once."""
-    inside, outside = _largest(of_loop.by_body.get((*loop.scopes, _BODY), ())), other.largest
+    inside, outside = largest_of(of_loop.in_body(loop)), other.largest
     common = inside.keys() & outside.keys()
     mapped = [op for op in common if outside[op].vmaps > inside[op].vmaps]
     # of the others, fusions hide the values of all elements
@@ -240,18 +207,7 @@ def _is_mapped(loop: _Loop, of_loop: _Ops, other: _Ops) -> bool:
     return len(whole) >= _LEAST_OPS and len(mapped) >= _LEAST_SHARE * len(common)
 
 
-def _largest(values: Iterable[HeldValue]) -> dict[_Op, _Largest]:
-    """Return the numbers of elements and of `jax.vmap` of the largest value of each op."""
-    found: dict[_Op, _Largest] = {}
-    for value in values:
-        size = prod(dimensions(value.shape) or ())
-        largest = _Largest(size, (value.op_name or "").count("vmap("))
-        for op in _ops(value):
-            found[op] = max(largest, found.get(op, largest))
-    return found
-
-
-def _nest(more: _Loop, less: _Loop, new: Sequence[_Loop]) -> Sequence[_Loop]:
+def _nest(more: Loop, less: Loop, new: Sequence[Loop]) -> Sequence[Loop]:
     """Return the nested loops with all steps of one that runs more often; none if there are none.
 
     They are one that runs less often, and new ones around or within it.
@@ -261,7 +217,7 @@ def _nest(more: _Loop, less: _Loop, new: Sequence[_Loop]) -> Sequence[_Loop]:
         for others in combinations(new, count):
             nest = sorted((less, *others), key=lambda loop: len(loop.scopes))
             are_nested = all(
-                inner.scopes[: len(outer.scopes) + 1] == (*outer.scopes, _BODY)
+                inner.scopes[: len(outer.scopes) + 1] == (*outer.scopes, BODY)
                 for outer, inner in pairwise(nest)
             )
             if are_nested and prod(loop.iterations for loop in nest) == more.iterations:
@@ -269,7 +225,7 @@ def _nest(more: _Loop, less: _Loop, new: Sequence[_Loop]) -> Sequence[_Loop]:
     return ()
 
 
-def _repeat(once: Counter[_Op], repeated: Counter[_Op], steps: int) -> bool:
+def _repeat(once: Counter[Op], repeated: Counter[Op], steps: int) -> bool:
     """Return True if most ops of a body are repeated; fusions join ops of several steps."""
     common = once.keys() & repeated.keys()
     of_common = sum(once[op] for op in common)
@@ -280,9 +236,9 @@ def _repeat(once: Counter[_Op], repeated: Counter[_Op], steps: int) -> bool:
     )
 
 
-def _without_lines(ops: Mapping[_Op, int]) -> Counter[_Op]:
+def _without_lines(ops: Mapping[Op, int]) -> Counter[Op]:
     """Return the ops without lines, which an edit of the file moved."""
-    found: Counter[_Op] = Counter()
+    found: Counter[Op] = Counter()
     for (_, op), count in ops.items():
         found[("", 0), op] += count
     return found
@@ -300,40 +256,9 @@ def _have_steps(more: Reserved, less: Reserved, counts: tuple[int, int, int]) ->
     )
 
 
-def _loops(side: Reserved) -> list[_Loop]:
-    by_name: dict[str, _Loop] = {}
-    loops: dict[tuple[SourceLine, tuple[str, ...]], _Loop] = {}
-    for value in side.values:
-        # stacks of a loop have the lines of its body
-        is_loop = value.opcode == "while" and value.shape_index in (None, "{}")
-        if is_loop and value.name in side.turns and value.line:
-            key = value.line, stem(value.op_name)
-            loop = loops.setdefault(key, _Loop(*key, set(), Counter()))
-            loop.turns.add(side.turns[value.name])
-            by_name[value.name] = loop
-    for value in {value.name: value for value in side.values}.values():
-        if value.loop in by_name:
-            by_name[value.loop].ops.update(_ops(value))
-    return list(loops.values())
-
-
-def _ops_within(loop: _Loop, of_loop: _Ops, other: _Ops) -> Counter[_Op]:
+def _ops_within(loop: Loop, of_loop: Ops, other: Ops) -> Counter[Op]:
     """Return those ops of a body that another program has more often than this one elsewhere."""
     elsewhere = {op: of_loop.all[op] - count for op, count in loop.ops.items()}
     return Counter(
         {op: more for op in loop.ops if (more := other.all[op] - max(elsewhere[op], 0)) > 0}
     )
-
-
-def _all_ops(values: Iterable[HeldValue]) -> Counter[_Op]:
-    return Counter(
-        op for value in {each.name: each for each in values}.values() for op in _ops(value)
-    )
-
-
-def _ops(value: HeldValue) -> Iterator[_Op]:
-    line = value.source_line or value.line
-    op = tuple(name for name in stem(value.op_name) if name not in OF_ANY_LOOP)
-    is_counter = value.shape.endswith("[]")  # or its comparison; without the loop, there is none
-    if value.is_computed and line and op and value.opcode != "while" and not is_counter:
-        yield line, op

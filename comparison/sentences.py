@@ -214,6 +214,9 @@ def _of_no_bytes(
         is_new = any(each.is_only_one_side for _, each in code) or kind is not ReasonKind.UNROLLED
         if kind in SAY_MORE or not is_new:
             return [(1, reason) for _, reason in code]
+        if kind in _DONATIONS:  # nothing that is computed follows from it
+            beside = functions or [each for each in edited if is_telling(each)]
+            return code or [(1, each) for each in beside[:1]]
         return code or [
             (position_beside(first, x), x) for x in functions if kind is ReasonKind.SIZE
         ]

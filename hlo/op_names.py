@@ -138,13 +138,13 @@ def stem(op_name: str | None) -> tuple[str, ...]:
     with and without `nn.remat`, which calls it `CheckpointBlock_0` instead of `Block_0`.
     """
     names = (name for name in scope_names(op_name) if name not in _CHECKPOINT_NAMES)
-    return _once(_OF_LINEN.sub("", name) for name in names)
+    return _once((_OF_LINEN.sub("", name) for name in names), _functions_around(op_name))
 
 
 def names_before_checkpoint(op_name: str | None) -> tuple[str, ...]:
     """Return the scopes around the outermost checkpoint, or all names if there is none."""
     names = takewhile(lambda name: name not in _CHECKPOINT_NAMES, scope_names(op_name))
-    return _once(_OF_LINEN.sub("", name) for name in names)
+    return _once((_OF_LINEN.sub("", name) for name in names), _functions_around(op_name))
 
 
 def is_named_by_first_call(op_name: str | None) -> bool:
@@ -261,19 +261,27 @@ def scope_parts(op_name: str) -> tuple[str, ...]:
     return tuple(map(_without_transformations, _split(op_name)))
 
 
-def _once(names: Iterable[str]) -> tuple[str, ...]:
+def _once(names: Iterable[str], functions: int = 0) -> tuple[str, ...]:
     """Return names without direct repetitions, of one name or of all from the first one on.
 
-    JAX names what the backward pass of a checkpoint runs from the outermost scope on again:
-    ``transpose(jvp(net))/block_0/jvp(net)/block_0/checkpoint/mul``.
+    JAX names what the backward pass of a checkpoint runs from the outermost scope on again, without
+    the ``functions`` around it: ``jit(step)/transpose(jvp(net))/block_0/jvp(net)/block_0/mul``.
     """
     found = tuple(name for name, _ in groupby(names))
-    if not found or found[0] in OF_ANY_LOOP:
-        return found
-    for length in range(2, len(found) // 2 + 1):
-        if found[:length] == found[length : 2 * length]:
-            return _once(found[length:])
+    for start in dict.fromkeys((0, functions)):
+        outside, inside = found[:start], found[start:]
+        if not inside or inside[0] in OF_ANY_LOOP:
+            continue
+        for length in range(2, len(inside) // 2 + 1):
+            if inside[:length] == inside[length : 2 * length]:
+                return _once((*outside, *inside[length:]), functions)
     return found
+
+
+def _functions_around(op_name: str | None) -> int:
+    """Return how many jitted functions, besides the compiled one, are around all other scopes."""
+    parts = _split(own_op_name(op_name) or "")
+    return sum(1 for _ in groupby(takewhile(_FUNCTION.fullmatch, parts)))
 
 
 def _split(op_name: str) -> list[str]:

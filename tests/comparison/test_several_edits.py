@@ -71,3 +71,18 @@ def test_ops_of_another_line_follow_functions_that_only_one_program_calls(line, 
     texts = [each.text for each in sentences_of([inputs, called, ops], ("a", "b"), (500, 1000))]
     assert texts[0].startswith("9 ops made by update of optax")
     assert (f"8 ops of tanh, none before (mostly {line})" in texts) is is_told
+
+
+@pytest.mark.parametrize("kind", [ReasonKind.UNDONATED, ReasonKind.DONATED])
+def test_functions_and_lines_of_one_program_follow_a_changed_donation(kind):
+    donation = Reason(Subject(kind), 500, 9, 9, inputs={"state"})
+    called = Reason(Subject(ReasonKind.CALLED), 0, 0, 9, inputs={"clip of optax"})
+    line = Reason(Subject(ReasonKind.EDITED), inputs={"tanh"}, labels={"f.py:3 (loss)"})
+    vague = Reason(Subject(ReasonKind.EDITED), inputs={"mul"}, labels={"f.py:3 (loss)"})
+    for second, text in (
+        ([called], "9 ops made by clip of optax, none before"),
+        ([line], "f.py:3 (loss): tanh new"),
+        ([vague], None),
+    ):
+        texts = [each.text for each in sentences_of([donation, *second], ("a", "b"), (500, 1000))]
+        assert texts[1:] == ([text] if text else [])

@@ -53,6 +53,8 @@ def test_op_names_show_the_pass(op_name, backward, recomputed):
     [
         ("jvp(net)/block/mul", ["net", "block", "mul"]),
         ("transpose(jvp(net))/block/jvp(net)/block/remat2", ["net", "block"]),
+        ("jit(g)/transpose(jvp(net))/block/jvp(net)/block/remat2", ["g", "net", "block"]),
+        ("jit(net)/transpose(jvp(net))/block/jvp(net)/block/remat2", ["net", "block"]),
         ("transpose(jvp())/while/body/while/body/mul", ["while", "body", "while", "body", "mul"]),
     ],
 )
