@@ -48,7 +48,7 @@ def stored_scores(program: PeakProgram) -> Iterator[Cause]:
     """
     reasons: dict[int, str] = {}
     known: dict[tuple[tuple[int, ...], str | None, int | None], str] = {}
-    products = [value for value in program.temporaries if _is_product(program, value)]
+    products = [value for value in _made_in_temporaries(program) if _is_product(program, value)]
     # a library may fuse the whole attention of the forward pass, and store what is recomputed
     for value in sorted(products, key=lambda each: each.is_backward):
         if value.value_id in reasons:
@@ -62,6 +62,14 @@ def stored_scores(program: PeakProgram) -> Iterator[Cause]:
             known.setdefault(_like(value), reasons[value.value_id])
     if reasons:
         yield _cause(program, reasons)
+
+
+def _made_in_temporaries(program: PeakProgram) -> Iterator[StoredValue]:
+    """Yield what the buffers of temporaries hold, such as a product added to a bias."""
+    for value in program.temporaries:
+        for member in program.members_of(value):
+            if member.value_id in program.values:
+                yield program.values[member.value_id]
 
 
 def _of_softmax(program: PeakProgram, value: StoredValue) -> dict[int, str]:
