@@ -119,13 +119,15 @@ def factors_of(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
     """Return what a product multiplies, and what is fused with it, but no masks.
 
     An array with as many elements as the result is a mask, unless a factor of the product is as
-    large.
+    large, or a library's call is no product: it may solve a triangular system for it.
     """
     size = math.prod(value.dimensions)
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     operation = program.operations.get(value.name)
     inside = () if operation is None else program.fused_operations(operation) or (operation,)
-    is_large = any(
+    maker = program.instructions[value.name]
+    is_unknown = maker.opcode == "custom-call" and not maker.computes_with("dot")
+    is_large = is_unknown or any(
         elements_made(program, operand.name) == size
         for each in inside
         if each.opcode == "dot"

@@ -21,13 +21,13 @@ def attention(
     out="s8[1024,16]",
     op="f",
     module=None,
-    is_added=False,
+    target=None,
 ):
     """Return the causes in one attention of 1024 queries, whose exponentials are summed."""
     size = 1024 * keys
     small = 2 * size  # offset of what is smaller than the scores
     bias = f"1 | bias | s8[1024,{keys}] | 0 | {size} | 2-4 | broadcast(queries)"
-    if is_added:
+    if target is not None:
         made = "custom-call(queries, keys, bias)"
     program = programs(
         f"""
@@ -41,7 +41,7 @@ def attention(
         3 | table | s8[{keys},16] | 0 | {16 * keys} | 0-7 | parameter(1)
         1 | queries | s8[1024,16] | {small} | 16384 | 1-3 | tanh(x)
         1 | keys | s8[{keys},{width}] | {small + 40960} | {width * keys} | 2-3 | slice(x)
-        {bias if is_added else ""}
+        {"" if target is None else bias}
         1 | scores | s8[1024,{keys}] | 0 | {size} | 3-5 | {made} | {op} @ f.py:3
         1 | max | s8[1024] | {small + 39936} | 1024 | 4-5 | reduce(scores) | f @ f.py:4
         1 | exp | s8[1024,{keys}] | {size} | {size} | 5-7 | exponential(scores, max)
@@ -50,7 +50,8 @@ def attention(
         """,
     )
     with_results(program, "out")
-    if is_added:
+    if target is not None:
+        program.instructions["scores"] = program.instructions["scores"]._replace(target=target)
         share_one_buffer_set(program, "bias", "scores")
     if module is not None:
         program.stored.operations = operations_of_text(module)
@@ -71,7 +72,7 @@ def test_scores_of_a_few_hundred_keys_are_large_next_to_what_makes_them(programs
 
 
 def test_a_library_adds_the_products_to_a_bias_in_its_place(programs):
-    (cause,) = attention(programs, is_added=True)
+    (cause,) = attention(programs, target="__cublas$lt$matmul")
     assert [row["value"] for row in cause.rows] == ["bias", "exp"]
 
 

@@ -42,6 +42,24 @@ def test_scores_of_which_the_forward_pass_reads_only_sums_are_named(programs, re
         assert rows[0]["reason"] == "of 64 × 64 pairs of rows, which f.py:9 only reduces"
 
 
+@pytest.mark.parametrize(
+    ("target", "is_named"), [("__cublas$gemm", True), ("__cublas$triangularSolve", False)]
+)
+def test_solutions_for_as_many_vectors_are_no_scores_of_pairs(programs, target, is_named):
+    program = programs(
+        ROWS_AND_SCORES,
+        """
+        0 | x | f32[64,4]  | 0     | 1024  | 0-5 | parameter(0)
+        1 | y | f32[64,4]  | 0     | 1024  | 1-5 | tanh(x)
+        1 | b | f32[64,64] | 17408 | 16384 | 2-3 | broadcast(y)
+        1 | s | f32[64,64] | 1024  | 16384 | 3-5 | custom-call(y, b)
+        1 | r | f32[64]    | 33792 | 256   | 4-5 | reduce(s) | jit(f)/jvp()/reduce_sum @ f.py:9
+        """,
+    )
+    program.instructions["s"] = program.instructions["s"]._replace(target=target)
+    assert bool([*pair_scores(program)]) == is_named
+
+
 @pytest.mark.parametrize(("taken", "is_named"), [("dynamic-slice", False), ("bitcast", True)])
 def test_scores_of_which_a_loop_takes_a_row_in_each_iteration_have_another_cause(
     programs, taken, is_named
