@@ -25,6 +25,8 @@ from xlagraph.planner.edits.loop_stacks import stacks_of
 _LEAST_KEYS: Final = 192
 """Fewest keys: of fewer, a loop over blocks of queries keeps about as much as it saves."""
 
+_MULTIPLYING: Final = ("dot", "custom-call")
+
 _ATTENTION_SCORES: Final[Remedies] = {
     "jax": "Call a kernel that stores no scores: jax.nn.dot_product_attention(q, k, v,"
     " implementation='cudnn') on a GPU in bf16 or f16, splash_attention of"
@@ -119,19 +121,17 @@ def factors_of(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
     """Return what a product multiplies, and what is fused with it, but no masks.
 
     An array with as many elements as the result is a mask, unless a factor of the product is as
-    large, or a library's call is no product: it may solve a triangular system for it.
+    large, or what a library solves for. The first two operands of a library's call are no mask.
     """
     size = math.prod(value.dimensions)
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
     operation = program.operations.get(value.name)
     inside = () if operation is None else program.fused_operations(operation) or (operation,)
-    maker = program.instructions[value.name]
-    is_unknown = maker.opcode == "custom-call" and not maker.computes_with("dot")
-    is_large = is_unknown or any(
+    is_large = any(
         elements_made(program, operand.name) == size
         for each in inside
-        if each.opcode == "dot"
-        for operand in each.operands
+        if each.opcode in _MULTIPLYING
+        for operand in each.operands[:2]
     )
     return [each for each in read if is_large or math.prod(each.dimensions) != size]
 
