@@ -25,6 +25,8 @@ from xlagraph.planner.edits.loop_stacks import stacks_of
 _LEAST_KEYS: Final = 192
 """Fewest keys: of fewer, a loop over blocks of queries keeps about as much as it saves."""
 
+_MULTIPLYING: Final = ("dot", "custom-call")
+
 _ATTENTION_SCORES: Final[Remedies] = {
     "jax": "Call a kernel that stores no scores: jax.nn.dot_product_attention(q, k, v,"
     " implementation='cudnn') on a GPU in bf16 or f16, splash_attention of"
@@ -48,7 +50,7 @@ def stored_scores(program: PeakProgram) -> Iterator[Cause]:
     """
     reasons: dict[int, str] = {}
     known: dict[tuple[tuple[int, ...], str | None, int | None], str] = {}
-    products = [value for value in program.temporaries if _is_product(program, value)]
+    products = [value for value in _made_in_temporaries(program) if _is_product(program, value)]
     # a library may fuse the whole attention of the forward pass, and store what is recomputed
     for value in sorted(products, key=lambda each: each.is_backward):
         if value.value_id in reasons:
@@ -62,6 +64,14 @@ def stored_scores(program: PeakProgram) -> Iterator[Cause]:
             known.setdefault(_like(value), reasons[value.value_id])
     if reasons:
         yield _cause(program, reasons)
+
+
+def _made_in_temporaries(program: PeakProgram) -> Iterator[StoredValue]:
+    """Yield what the buffers of temporaries hold, such as a product added to a bias."""
+    for value in program.temporaries:
+        for member in program.members_of(value):
+            if member.value_id in program.values:
+                yield program.values[member.value_id]
 
 
 def _of_softmax(program: PeakProgram, value: StoredValue) -> dict[int, str]:
@@ -111,7 +121,7 @@ def factors_of(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
     """Return what a product multiplies, and what is fused with it, but no masks.
 
     An array with as many elements as the result is a mask, unless a factor of the product is as
-    large.
+    large, or what a library solves for. The first two operands of a library's call are no mask.
     """
     size = math.prod(value.dimensions)
     read = [program.values[each] for each in program.read_by.get(value.name, ())]
@@ -120,8 +130,8 @@ def factors_of(program: PeakProgram, value: StoredValue) -> list[StoredValue]:
     is_large = any(
         elements_made(program, operand.name) == size
         for each in inside
-        if each.opcode == "dot"
-        for operand in each.operands
+        if each.opcode in _MULTIPLYING
+        for operand in each.operands[:2]
     )
     return [each for each in read if is_large or math.prod(each.dimensions) != size]
 

@@ -280,10 +280,11 @@ def _is_inside(value: StoredValue, around: tuple[str, ...]) -> bool:
 def _forms_and_products(program: PeakProgram, value: StoredValue) -> tuple[set[int], list[str]]:
     """Return a matrix with its copies, transposes and factors, and what reads it with vectors.
 
-    No products if anything else reads one of them.
+    No products if anything else reads one of them, or the same derivatives computed once more.
     """
     size = math.prod(value.dimensions)
-    forms, waiting = {value.value_id}, [value.value_id]
+    forms = {value.value_id, *_computed_alike(program, value)}
+    waiting = list(forms)
     products: list[str] = []
     while waiting:
         each = waiting.pop()
@@ -305,6 +306,19 @@ def _forms_and_products(program: PeakProgram, value: StoredValue) -> tuple[set[i
             else:
                 return forms, []
     return forms, products
+
+
+def _computed_alike(program: PeakProgram, value: StoredValue) -> Iterator[int]:
+    """Yield values of its op that are computed from the same: a CPU computes it for each reader."""
+    read = program.read_by.get(value.name)
+    for name in {name for each in read or () for name in program.readers_of.get(each, ())}:
+        if program.read_by[name] == read:
+            yield from (
+                each.value_id
+                for each in program.made_by.get(name, ())
+                if each.attributed_op_name == value.attributed_op_name
+                and math.prod(each.dimensions) == math.prod(value.dimensions)
+            )
 
 
 def _does(program: PeakProgram, instruction: str, what: re.Pattern[str]) -> bool:

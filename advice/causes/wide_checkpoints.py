@@ -55,8 +55,13 @@ _INNER: Final = {
     "tensorflow": "Wrap the body of the inner loop in tf.recompute_grad.",
     "pytorch": "Checkpoint the body of the inner loop.",
 }
-_MOST: Final = 1 / 2
-"""Share of all recomputed bytes from which on one checkpoint covers most of the layers."""
+_MOST: Final = 3 / 4
+"""Share of all recomputed bytes from which on one checkpoint covers most of the layers.
+
+The largest of a few layers, each with a checkpoint of its own, may have more than half of them.
+"""
+_MOST_AT_ONCE: Final = 1 / 2
+"""Share of what a checkpoint recomputes that one value needs, if its layers follow each other."""
 
 
 def wide_checkpoints(program: PeakProgram) -> Iterator[Cause]:
@@ -106,7 +111,7 @@ def wide_checkpoints(program: PeakProgram) -> Iterator[Cause]:
     largest = sizes.index(max(sizes))
     layers = outside[largest]
     needed = layers & _needed_for_one(program, groups[largest])
-    is_one = program.program.bytes_of(needed) > _MOST * max(sizes)
+    is_one = program.program.bytes_of(needed) > _MOST_AT_ONCE * max(sizes)
     has_barriers = program.compilation.orders_recomputation
     if is_one or not has_barriers:
         yield from _cause(

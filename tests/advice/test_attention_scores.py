@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.advice.small_compilations import with_results
+from tests.advice.small_compilations import share_one_buffer_set, with_results
 from tests.advice.test_mapped_axes import samples
 from xlagraph.advice.causes.attention_scores import stored_scores
 from xlagraph.planner.dimensions.stored_operations import operations_of_text
@@ -21,10 +21,14 @@ def attention(
     out="s8[1024,16]",
     op="f",
     module=None,
+    target=None,
 ):
     """Return the causes in one attention of 1024 queries, whose exponentials are summed."""
     size = 1024 * keys
     small = 2 * size  # offset of what is smaller than the scores
+    bias = f"1 | bias | s8[1024,{keys}] | 0 | {size} | 2-4 | broadcast(queries)"
+    if target is not None:
+        made = "custom-call(queries, keys, bias)"
     program = programs(
         f"""
         0 | 16384 | parameter 0, shape |s8[1024,16]| at ShapeIndex {{}}
@@ -37,6 +41,7 @@ def attention(
         3 | table | s8[{keys},16] | 0 | {16 * keys} | 0-7 | parameter(1)
         1 | queries | s8[1024,16] | {small} | 16384 | 1-3 | tanh(x)
         1 | keys | s8[{keys},{width}] | {small + 40960} | {width * keys} | 2-3 | slice(x)
+        {"" if target is None else bias}
         1 | scores | s8[1024,{keys}] | 0 | {size} | 3-5 | {made} | {op} @ f.py:3
         1 | max | s8[1024] | {small + 39936} | 1024 | 4-5 | reduce(scores) | f @ f.py:4
         1 | exp | s8[1024,{keys}] | {size} | {size} | 5-7 | exponential(scores, max)
@@ -45,6 +50,9 @@ def attention(
         """,
     )
     with_results(program, "out")
+    if target is not None:
+        program.instructions["scores"] = program.instructions["scores"]._replace(target=target)
+        share_one_buffer_set(program, "bias", "scores")
     if module is not None:
         program.stored.operations = operations_of_text(module)
     return list(stored_scores(program))
@@ -61,6 +69,11 @@ def test_scores_are_products_of_computed_arrays_whose_softmax_a_product_reads(pr
 
 def test_scores_of_a_few_hundred_keys_are_large_next_to_what_makes_them(programs):
     assert len(attention(programs, keys=200)) == 1
+
+
+def test_a_library_adds_the_products_to_a_bias_in_its_place(programs):
+    (cause,) = attention(programs, target="__cublas$lt$matmul")
+    assert [row["value"] for row in cause.rows] == ["bias", "exp"]
 
 
 @pytest.mark.parametrize(("scope", "is_named"), [("rematted_computation/", True), ("", False)])

@@ -54,6 +54,24 @@ def test_a_jacobian_that_something_else_reads_is_needed(programs, read):
     assert list(stored_jacobians(jacobian(programs, **read))) == []
 
 
+@pytest.mark.parametrize(("source", "named"), [("x", ["jac"]), ("all", [])])
+def test_a_jacobian_that_is_computed_again_for_another_reader_is_needed(programs, source, named):
+    # a CPU fuses the gradients of each example with their transposition, and again with nothing
+    program = programs(
+        "0 | 64 | parameter 0, shape |s8[64]| at ShapeIndex {}\n1 | 16384 | preallocated-temp",
+        f"""
+        0 | x     | s8[64]    | 0     | 64   | 0-6 | parameter(0)
+        1 | all   | s8[64,64] | 0     | 4096 | 1-3 | multiply(x)   | {OF_BASIS}/mul
+        1 | jac   | s8[64,32] | 4096  | 2048 | 2-5 | fusion(all)   | {OF_BASIS}/transpose
+        1 | alike | s8[64,32] | 8192  | 2048 | 3-4 | fusion({source}) | {OF_BASIS}/transpose
+        1 | norms | s8[64]    | 12288 | 64   | 4-6 | reduce(alike) | jit(f)/vmap()/reduce_sum
+        1 | out   | s8[32]    | 12352 | 32   | 5-6 | dot(jac, x)   | jit(f)/dot_general
+        """,
+    )
+    found = [row["value"] for cause in stored_jacobians(program) for row in cause.rows]
+    assert found == named
+
+
 @pytest.mark.parametrize(
     ("op", "factor", "last", "named"),
     [

@@ -42,6 +42,33 @@ def test_scores_of_which_the_forward_pass_reads_only_sums_are_named(programs, re
         assert rows[0]["reason"] == "of 64 × 64 pairs of rows, which f.py:9 only reduces"
 
 
+CALL = """HloModule m
+
+ENTRY %main (y: f32[64,4], b: f32[64,64]) -> f32[64,64] {
+  %y = f32[64,4]{1,0} parameter(0)
+  %b = f32[64,64]{1,0} parameter(1)
+  ROOT %s = f32[64,64]{1,0} custom-call(OPERANDS), custom_call_target="a"
+}
+"""
+
+
+@pytest.mark.parametrize(("operands", "is_named"), [("%y, %y, %b", True), ("%y, %b", False)])
+def test_solutions_or_rows_of_as_many_elements_are_no_mask(programs, operands, is_named):
+    # cuBLAS solves for `b`, or multiplies by keys that are as large; a bias comes third
+    program = programs(
+        ROWS_AND_SCORES,
+        """
+        0 | x | f32[64,4]  | 0     | 1024  | 0-5 | parameter(0)
+        1 | y | f32[64,4]  | 0     | 1024  | 1-5 | tanh(x)
+        1 | b | f32[64,64] | 17408 | 16384 | 2-3 | broadcast(y)
+        1 | s | f32[64,64] | 1024  | 16384 | 3-5 | custom-call(y, b)
+        1 | r | f32[64]    | 33792 | 256   | 4-5 | reduce(s) | jit(f)/jvp()/reduce_sum @ f.py:9
+        """,
+    )
+    program.stored.operations = operations_of_text(CALL.replace("OPERANDS", operands))
+    assert bool([*pair_scores(program)]) == is_named
+
+
 @pytest.mark.parametrize(("taken", "is_named"), [("dynamic-slice", False), ("bitcast", True)])
 def test_scores_of_which_a_loop_takes_a_row_in_each_iteration_have_another_cause(
     programs, taken, is_named

@@ -38,6 +38,17 @@ ONE_AFTER_ANOTHER = f"""
 1 | g | f32[1024] | 8192  | 4096 | 7-7 | mul(a, e) | {BACKWARD}
 """
 
+ONE_OF_TWO_IS_LARGER = f"""
+0 | x | f32[512]  | 0     | 2048 | 0-8 | parameter(0)
+1 | k | f32[1024] | 0     | 4096 | 1-4 | tanh(x)   | jit(f)/jvp()/tanh
+1 | b | f32[1024] | 4096  | 4096 | 2-5 | tanh(k)   | {AGAIN} @ f.py:3
+1 | c | f32[1024] | 8192  | 4096 | 3-4 | tanh(b)   | {AGAIN} @ f.py:4
+1 | d | f32[1024] | 12288 | 4096 | 4-5 | mul(c)    | {BACKWARD}
+1 | e | f32[1024] | 0     | 4096 | 5-7 | mul(b, d) | {BACKWARD}
+1 | a | f32[1024] | 4096  | 4096 | 6-7 | tanh(x)   | {AGAIN} @ f.py:3
+1 | g | f32[1024] | 8192  | 4096 | 7-7 | mul(a, e) | {BACKWARD}
+"""
+
 
 def test_a_checkpoint_around_all_layers_recomputes_them_at_once(programs):
     (cause,) = wide_checkpoints(programs(BLOCKS, ALL_AT_ONCE))
@@ -46,8 +57,9 @@ def test_a_checkpoint_around_all_layers_recomputes_them_at_once(programs):
     assert "jax.checkpoint(layer)" in cause.remedies["jax"]
 
 
-def test_checkpoints_around_each_layer_are_no_mistake(programs):
-    assert list(wide_checkpoints(programs(BLOCKS, ONE_AFTER_ANOTHER))) == []
+@pytest.mark.parametrize("layers", [ONE_AFTER_ANOTHER, ONE_OF_TWO_IS_LARGER])
+def test_checkpoints_around_each_layer_are_no_mistake(programs, layers):
+    assert list(wide_checkpoints(programs(BLOCKS, layers))) == []
 
 
 def test_checkpoints_whose_layers_share_a_value_are_not_one(programs):
