@@ -26,6 +26,7 @@ _LEAST_KEYS: Final = 192
 """Fewest keys: of fewer, a loop over blocks of queries keeps about as much as it saves."""
 
 _MULTIPLYING: Final = ("dot", "custom-call")
+"""Opcodes of products in a module; a library's call may be one."""
 
 _ATTENTION_SCORES: Final[Remedies] = {
     "jax": "Call a kernel that stores no scores: jax.nn.dot_product_attention(q, k, v,"
