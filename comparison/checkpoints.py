@@ -1,18 +1,20 @@
 """Find checkpoints that exist on one side only, by op names."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from xlagraph.comparison.argument_names import pattern
 from xlagraph.comparison.changed_loops import ChangedLoops
 from xlagraph.comparison.held_values import HeldValue, Reserved
+from xlagraph.comparison.loop_ops import BODY
 from xlagraph.comparison.reasons import ReasonKind
 from xlagraph.hlo.op_names import (
     OF_ANY_LOOP,
     has_all_transformations,
     has_checkpoint,
     is_backward,
+    is_recomputed,
     loop_depth,
     names_before_checkpoint,
     stem,
@@ -67,6 +69,8 @@ def changed_checkpoints(
     inside_a, all_a = _scopes(a)
     inside_b, all_b = _scopes(b)
     gone, new = inside_a - inside_b, inside_b - inside_a
+    fewer, more = _in_other_numbers_of_loops(inside_a & inside_b, a.values, b.values)
+    gone, new = gone | fewer, new | more
     moved = {_without_loops(scope) for scope in gone} & {_without_loops(scope) for scope in new}
     if are_unrolled:
         gone |= set() if inside_b else {_without_loops(scope) for scope in gone}
@@ -115,6 +119,36 @@ def _in_lost_loops(
             is_fewer = depths is not None and min(depths) < loop_depth(value.op_name)
             moved[names_before_checkpoint(value.op_name)] += 1 if is_fewer else -1
     return {scope for scope in scopes if "while" in scope and moved[scope] > 0}
+
+
+def _in_other_numbers_of_loops(
+    scopes: Iterable[Scope], a: Iterable[HeldValue], b: Iterable[HeldValue]
+) -> tuple[set[Scope], set[Scope]]:
+    """Return the scopes of which fewer loops have a checkpoint, and those of which more have one.
+
+    Loops of one function have the same scopes, such as one over layers and one over parts of a
+    loss. Both programs have as many of them.
+    """
+    counts = [_loops_of_scopes(scopes, values) for values in (a, b)]
+    fewer, more = set[Scope](), set[Scope]()
+    for scope in scopes:
+        (with_a, all_a), (with_b, all_b) = (each[scope] for each in counts)
+        if all_a == all_b and with_a != with_b:
+            (fewer if with_b < with_a else more).add(scope)
+    return fewer, more
+
+
+def _loops_of_scopes(
+    scopes: Iterable[Scope], values: Iterable[HeldValue]
+) -> dict[Scope, tuple[int, int]]:
+    """Return how many backward loops with these scopes recompute values, and their number."""
+    loops, checkpointed = defaultdict[Scope, set[str]](set), defaultdict[Scope, set[str]](set)
+    for value in values:
+        if value.opcode == "while" and is_backward(value.op_name):
+            loops[*stem(value.op_name), BODY].add(value.name)
+        elif value.loop and is_recomputed(value.op_name):
+            checkpointed[names_before_checkpoint(value.op_name)].add(value.loop)
+    return {scope: (len(checkpointed[scope] & loops[scope]), len(loops[scope])) for scope in scopes}
 
 
 def _without_loops(scope: Scope) -> Scope:

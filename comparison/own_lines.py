@@ -31,6 +31,8 @@ _OF_INDICES: Final = COMPARING | {"add"}
 """Primitives that a gather needs for indices which may be negative."""
 _COUNTER: Final = re.compile(r"/while/(?:body/add|cond/lt)$")
 """End of the op name of an instruction that counts iterations."""
+_NUMBERED: Final = re.compile(r"[\w-]+\.\d+")
+"""Name of an instruction, in the op name that XLA gives to what its passes make."""
 OwnFunction = tuple[str, str]
 """File and name of a function."""
 OwnPath = tuple[int, ...]
@@ -179,7 +181,8 @@ def _item(site: CallSite, at: int, *, of_moves: bool) -> str | None:
     # XLA may join several that only move data
     is_moving = unsaid.issuperset(op.split(";"))
     is_op = "/" in site.op_name and not is_moving and not is_scope
-    return op if is_op and not _COUNTER.search(site.op_name) else None
+    is_of_compiler = _COUNTER.search(site.op_name) or _NUMBERED.fullmatch(op)
+    return op if is_op and not is_of_compiler else None
 
 
 def _equation(site: CallSite, at: int) -> str | None:
