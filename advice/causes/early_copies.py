@@ -43,10 +43,11 @@ def early_copies(program: PeakProgram) -> Iterator[Cause]:
     moved: list[int] = []
     waiting: list[tuple[int, StoredValue]] = []
     for copies in _joined_copies(program):
-        *early, _ = sorted((_first_read(program, each), each.label) for each in copies)
+        reads = [(_first_read(program, each), each) for each in copies]
         # the last is what the others are copied from
-        moved += (program.by_label[label].value_id for _, label in early)
-        waiting += ((read, program.by_label[label]) for read, label in early if read > peak)
+        *early, _ = sorted(reads, key=lambda read: (read[0], read[1].label))
+        moved += (value.value_id for _, value in early)
+        waiting += (each for each in early if each[0] > peak)
     waiting = [each for each in waiting if (each[1].live_from or 0) <= peak]
     long_wait = _LONG_WAIT * (program.stored.totals.schedule_length or 0)
     held = sum(value.size_bytes for read, value in waiting if read - peak >= long_wait)

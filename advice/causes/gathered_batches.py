@@ -119,20 +119,20 @@ def is_for_tables(program: PeakProgram, gather: str) -> bool:
 
     A device that has some rows of a table needs the ids and the new rows of the whole batch.
     """
-    readers: list[StoredInstruction] = []
+    passing = PASSING_ON | GATHERING
+
+    def readers(value: StoredValue) -> Iterator[StoredInstruction]:
+        return (program.instructions[name] for name in program.readers_of.get(value.value_id, ()))
 
     def handed_on(value: StoredValue) -> Iterator[StoredValue]:
-        for reader in program.readers_of.get(value.value_id, ()):
-            instruction = program.instructions[reader]
-            if instruction.opcode in PASSING_ON | GATHERING:
-                yield from program.made_by.get(reader, ())
-            else:
-                readers.append(instruction)
+        for reader in readers(value):
+            if reader.opcode in passing:
+                yield from program.made_by.get(reader.name, ())
 
-    for _ in reached(program.made_by.get(gather, ()), handed_on):
-        pass
-    return bool(readers) and all(
-        each.computes_with("gather") or each.computes_with("scatter") for each in readers
+    values = reached(program.made_by.get(gather, ()), handed_on)
+    computing = [r for value in values for r in readers(value) if r.opcode not in passing]
+    return bool(computing) and all(
+        each.computes_with("gather") or each.computes_with("scatter") for each in computing
     )
 
 

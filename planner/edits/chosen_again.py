@@ -17,6 +17,7 @@ from xlagraph.planner.orders.elided_copies import with_copies, with_donations
 from xlagraph.planner.orders.order_ranges import Ranges
 from xlagraph.planner.orders.ordered_program import Reordering
 from xlagraph.planner.orders.rules import may_make_all, order_of
+from xlagraph.planner.orders.schedulable import SchedulableProgram
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.queries.errors import QueryError
 
@@ -62,13 +63,21 @@ def chosen_again(
             for step, each in enumerate(found.schedulable.instructions)
         ]
     )
-    program = with_copies(
-        replace(found.schedulable, instructions=instructions, values=tuple(values), as_ordered=None)
-    )
-    ranges = Ranges(program, found.ranges.rules)
-    resized = replace(found, planned=scaled, schedulable=program, ranges=ranges)
-    order = order_of(program, chosen_by_estimate(resized))
-    return with_order(compilation, resized, resized.flat(order))
+    program = replace(found.schedulable, instructions=instructions, values=tuple(values))
+    return in_chosen_order(replace(found, planned=scaled), compilation, program)
+
+
+def in_chosen_order(
+    found: Reordering, compilation: PlannableCompilation, program: SchedulableProgram
+) -> PlannableCompilation:
+    """Return the compilation in the order that is chosen for a program of other instructions.
+
+    ``found`` has the planned program whose values these instructions make.
+    """
+    program = with_copies(replace(program, as_ordered=None))
+    changed = replace(found, schedulable=program, ranges=Ranges(program, found.ranges.rules))
+    order = order_of(program, chosen_by_estimate(changed))
+    return with_order(compilation, changed, changed.flat(order))
 
 
 def chosen_with_donations(

@@ -6,13 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
+from xlagraph.planner.edits.chosen_again import in_chosen_order
 from xlagraph.planner.edits.edit import Edit, Edited, Replanned
-from xlagraph.planner.edits.schedules import with_order
-from xlagraph.planner.orders.choice_of_three import chosen_by_estimate
-from xlagraph.planner.orders.elided_copies import with_copies
-from xlagraph.planner.orders.order_ranges import Ranges
 from xlagraph.planner.orders.ordered_program import Reordering
-from xlagraph.planner.orders.rules import order_of
 from xlagraph.planner.orders.schedulable import SchedulableProgram
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.presentation.byte_sizes import counted
@@ -35,9 +31,7 @@ class SeparateCopies(Edit):
     ) -> "SeparateCopies":
         """Return the edit of a program in the order that is chosen for it."""
         program = _with_copies_apart(found.schedulable, copies)
-        apart = replace(found, schedulable=program, ranges=Ranges(program, found.ranges.rules))
-        order = order_of(program, chosen_by_estimate(apart))
-        return cls(frozenset(copies), with_order(compilation, apart, apart.flat(order)))
+        return cls(frozenset(copies), in_chosen_order(found, compilation, program))
 
     def apply(self, compilation: PlannableCompilation, program: PlannedProgram) -> Edited:
         del compilation, program
@@ -70,6 +64,4 @@ def _with_copies_apart(program: SchedulableProgram, copies: Collection[int]) -> 
             )
             value = value._replace(defined_at=part, positions=elsewhere)
         values.append(value)
-    return with_copies(
-        replace(program, instructions=tuple(instructions), values=tuple(values), as_ordered=None)
-    )
+    return replace(program, instructions=tuple(instructions), values=tuple(values))
