@@ -173,11 +173,6 @@ def test_an_op_that_one_line_has_no_longer_is_named_with_the_line_and_its_functi
     assert told(before, before) == []
 
 
-def test_instructions_that_passes_of_xla_made_are_no_ops():
-    before = ["step:9 loss:5 forward:3 add", "step:9 loss:5 shard_map/broadcast.7"]
-    assert told(before, [*before[:1], "step:9 loss:5 shard_map/broadcast.14"]) == []
-
-
 def test_an_op_that_xla_merges_with_equal_ones_of_the_same_sharding_is_no_edit():
     found = FoundReasons()
     value = HeldValue(
