@@ -4,6 +4,7 @@ import math
 import operator
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final, cast
 
@@ -15,7 +16,8 @@ from xlagraph.hlo.op_names import argument_name
 from xlagraph.hlo.shardings import part_count, split_dimensions
 from xlagraph.planner.compilation.records import StoredValue
 from xlagraph.planner.dimensions.following import follow
-from xlagraph.planner.edits.batch import BatchDimension, scaled_batch
+from xlagraph.planner.edits.batch import BatchDimension, ScaleBatch, scaled_batch
+from xlagraph.planner.edits.chosen_again import reordering_of_choice
 from xlagraph.planner.edits.resizing import Scale
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -184,7 +186,8 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
 
     All inputs are replicated, and nothing differs by the number of the device; or the parameters
     are split over some of the devices. The batch is the common first dimension of the largest
-    replicated inputs that no result replaces, and of the results that replace none.
+    replicated inputs that no result replaces, and of the results that replace none; of several, the
+    one whose values fill the peak.
     """
     # parameters of a loop's body, which take the bytes of inputs, have no sharding
     labels = {value.label for value in program.compilation.array_parameters}
@@ -198,21 +201,31 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     if of_group == 1 and any(_differs(each.opcode or "") for each in program.instructions.values()):
         return
     devices = int(str(inputs[0]["devices"])) // of_group
-    batch = None if devices < 2 else _batch(program, known, devices)
-    if batch is None:
+    batches = {} if devices < 2 else _batches(program, known, devices)
+    if not batches:
         return
-    length, found = batch
-    dimensions = [BatchDimension(value.value_id, 0, length) for value in found]
+    length, found = max(batches.items(), key=lambda each: sum(v.size_bytes for v in each[1]))
+    edit = None
+    if (operations := program.stored.operations) is not None:
+        followed, kept = follow(operations), Fraction(1, devices)
+        edits = {
+            size: scaled_batch(
+                program.compilation,
+                kept,
+                [BatchDimension(value.value_id, 0, size) for value in values],
+                followed,
+            )
+            for size, values in batches.items()
+        }
+        # what is computed for each of them fills the peak: edges rather than nodes
+        length = max(edits, key=lambda size: _saved_at_peak(program, edits[size]))
+        order = reordering_of_choice(program.stored, program.compilation)
+        found, edit = batches[length], replace(edits[length], reordering=order)
     title = "Every device computes the whole batch: all inputs are replicated"
     reason = f"replicated on each of {devices} devices, which all compute the same"
     if of_group > 1:
         title = "Every device computes the whole batch: only parameters are split"
         reason = f"replicated; {devices} groups of {of_group} devices compute the same"
-    operations = program.stored.operations
-    edit = None
-    if operations is not None:
-        kept = Fraction(1, devices)
-        edit = scaled_batch(program.compilation, kept, dimensions, follow(operations))
     yield Cause(
         "waste/gathered",
         title,
@@ -229,16 +242,16 @@ def replicated_batch(program: PeakProgram, inputs: Sequence[Mapping[str, Cell]])
     )
 
 
-def _batch(
+def _batches(
     program: PeakProgram, splits: Mapping[Cell, tuple[int, ...]], devices: int
-) -> tuple[int, list[StoredValue]] | None:
-    """Return the length of a replicated batch, and its inputs; None if it may be split."""
+) -> dict[int, list[StoredValue]]:
+    """Return what may be the length of a replicated batch, with its inputs; none if it is split."""
     results = [program.values[each] for each in program.compilation.results]
     updated = {value.shape for value in results}
     given = {value.shape for value in program.compilation.array_parameters}
     kept = [each for each in program.compilation.array_parameters if each.shape not in updated]
     if any((splits.get(value.label) or (1,))[0] > 1 for value in kept):
-        return None  # it may be a part of the batch
+        return {}  # it may be a part of the batch
     made = {value.dimensions[0] for value in results if value.dimensions} - {
         value.dimensions[0] for value in results if value.dimensions and value.shape in given
     }
@@ -248,7 +261,15 @@ def _batch(
         is_whole = math.prod(splits.get(value.label, (0,))) == 1
         if is_whole and not length % devices and (not made or length in made):
             batches[length].append(value)
-    return max(batches.items(), key=lambda each: sum(v.size_bytes for v in each[1]), default=None)
+    return batches
+
+
+def _saved_at_peak(program: PeakProgram, edit: ScaleBatch) -> Fraction:
+    freed = (
+        value.size_bytes * (1 - edit.kept_by_id.get(value.value_id, Fraction(1)))
+        for value in program.at_peak
+    )
+    return sum(freed, start=Fraction())
 
 
 def _parts(row: Mapping[str, Cell]) -> int | None:

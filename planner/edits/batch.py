@@ -205,7 +205,22 @@ def scaled_batch(
             *uneven_lengths(followed, scaled, given),
             *assumptions(compilation, followed, scaled, kept, others, named),
         ),
+        _named_by(compilation, found, other),
     )
+
+
+def _named_by(
+    compilation: PlannableCompilation,
+    found: Sequence[BatchDimension],
+    other: tuple[str, Fraction] | None,
+) -> tuple[str, ...]:
+    if other is not None:
+        return "--batch-like", other[0]
+    names = (
+        compilation.values[each.value_id].label + (f":{each.dimension}" if each.dimension else "")
+        for each in found
+    )
+    return tuple(word for name in names for word in ("--batch-of", name))
 
 
 def _scaled(

@@ -58,7 +58,7 @@ def find_batch(
     dimensions, ratio = compared
     followed = _followed(graph, compilation)
     scaled = scaled_batch(compilation, kept, dimensions, followed, (key, ratio))
-    return _in_order(graph, compilation, replace(scaled, named_by=("--batch-like", key)))
+    return _in_order(graph, compilation, scaled)
 
 
 def _in_order(graph: Graph, compilation: PlannableCompilation, found: ScaleBatch) -> ScaleBatch:

@@ -10,6 +10,7 @@ from xlagraph.advice.causes.replicated_parameters import (
     replicated_state,
 )
 from xlagraph.graph import Cell
+from xlagraph.planner.dimensions.stored_operations import operations_of_text
 
 
 def changed(cause):
@@ -159,3 +160,40 @@ def test_a_batch_is_named_if_devices_compute_the_same_as_others(
     # all inputs are replicated on all devices, but have different parts of something
     expected = {4: ["replicated; 4 groups of 2 devices compute the same"] * 2}
     assert reasons == expected.get(groups, [])
+
+
+def test_the_batch_is_the_dimension_whose_values_fill_the_peak(programs):
+    # edges of a graph rather than its larger input of nodes
+    program = programs(
+        """
+        0 | 8192 | parameter 0, shape |f32[16,128]| at ShapeIndex {}
+        1 | 256  | parameter 1, shape |s32[64]| at ShapeIndex {}
+        2 | 32832 | preallocated-temp
+        """,
+        """
+        0 | nodes | f32[16,128] | 0     | 8192  | 0-2 | parameter(0)
+        1 | edges | s32[64]     | 0     | 256   | 0-2 | parameter(1)
+        2 | rows  | f32[64,128] | 0     | 32768 | 1-2 | custom-call(nodes, edges)
+        2 | sum   | f32[16]     | 32768 | 64    | 2-2 | custom-call(nodes, rows)
+        """,
+    )
+    program.stored.operations = operations_of_text("""HloModule m
+sum_ { x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y) }
+ENTRY e {
+  nodes = f32[16,128]{1,0} parameter(0)
+  edges = s32[64]{0} parameter(1)
+  wide = f32[64]{0} convert(edges)
+  rows = f32[64,128]{1,0} broadcast(wide), dimensions={0}
+  zero = f32[] constant(0)
+  ROOT sum = f32[16]{0} reduce(nodes, zero), dimensions={1}, to_apply=sum_
+}
+""")
+    rows: list[dict[str, Cell]] = [
+        {"value": name, "devices": 4, "sharding": "{replicated}"} for name in ("nodes", "edges")
+    ]
+    (cause,) = replicated_batch(program, rows)
+    assert [row["value"] for row in cause.rows] == ["edges"]
+    # the command that repeats this change names the dimension
+    assert changed(cause).arguments == ("--batch", "1/4", "--batch-of", "edges")
