@@ -34,6 +34,7 @@ _ALWAYS: Final = {
     ReasonKind.PLATFORM,
     ReasonKind.SPLIT,
     ReasonKind.UNROLLED,
+    ReasonKind.VERSION,
 }
 """Kinds that always get a sentence, even without growth, because someone edits them."""
 INDIRECT: Final = {

@@ -13,6 +13,7 @@ from xlagraph.comparison.checkpoints import (
     checkpointed_parts,
 )
 from xlagraph.comparison.collectives import name_collectives
+from xlagraph.comparison.compilers import name_platform, name_version
 from xlagraph.comparison.edited_lines import name_edited_lines
 from xlagraph.comparison.held_values import HeldValue, Reserved, ReservedPart
 from xlagraph.comparison.independent_sizes import name_second_input
@@ -29,7 +30,6 @@ from xlagraph.comparison.joined_reasons import (
     looped,
     name_first,
     name_inputs,
-    name_platform,
 )
 from xlagraph.comparison.library_calls import (
     count_libraries,
@@ -86,7 +86,8 @@ class _Explanation:
         self.have_checkpoints = all(
             any(has_checkpoint(value.op_name) for value in side.values) for side in (a, b)
         )
-        is_ported = name_platform(self.sides, self.reasons_found)
+        is_ported = name_platform((a, b), self.reasons_found)
+        self.is_other_version = name_version((a, b), self.reasons_found)
         # which ops XLA gives to a library follows from how many elements they compute at once
         is_other = is_ported or any(loop.is_mapped for loop in self.turns.unrolled)
         self.libraries = frozenset() if is_other else libraries(a.values) ^ libraries(b.values)
@@ -153,11 +154,12 @@ class _Explanation:
         join_placed(self.reasons_found)
         join_scopes(self.reasons_found)
         join_order(self.sides, self.reasons_found)
-        if not self.turns.unrolled and Subject(ReasonKind.REPEATED) not in self.found:
-            name_repeated_ops((self.a, self.b), self.reasons_found)
-        name_called((self.a, self.b), self.reasons_found)
-        name_edited_lines((self.a, self.b), self.reasons_found)
-        name_new_code(self.sides, self.reasons_found)
+        if not self.is_other_version:
+            if not self.turns.unrolled and Subject(ReasonKind.REPEATED) not in self.found:
+                name_repeated_ops((self.a, self.b), self.reasons_found)
+            name_called((self.a, self.b), self.reasons_found)
+            name_edited_lines((self.a, self.b), self.reasons_found)
+            name_new_code(self.sides, self.reasons_found)
         name_collectives(self.sides, self.reasons_found)
         return list(self.found.values())
 

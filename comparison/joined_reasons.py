@@ -53,15 +53,6 @@ def looped(reasons: FoundReasons, depth_a: int, depth_b: int) -> Reason:
     return reasons.of(ReasonKind.LOOPED, before=before, after=_word(depth_b > depth_a))
 
 
-def name_platform(sides: Sides, reasons: FoundReasons) -> bool:
-    """Name the platforms if they differ; return True then: their libraries differ, too."""
-    before, after = sides.a.platform, sides.b.platform
-    if before is None or after is None or before == after:
-        return False
-    reasons.of(ReasonKind.PLATFORM, before=before, after=after)
-    return True
-
-
 def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
     """Name the inputs that only one side has; new ones of a known pattern are repetitions."""
     for reason in reasons.found.values():

@@ -99,7 +99,7 @@ def loop_turns(a: Reserved, b: Reserved) -> LoopTurns:
         # `jax.random` has loops, in functions such as `_shuffle`
         elif not any(name.startswith("_") for name in more.scopes):
             found.others.append(changed)
-    return found._replace(others=_without_moved(found.others))
+    return found._replace(others=_without_renamed(_without_moved(found.others), a, b))
 
 
 def _moved(pairs: Iterable[tuple[Loop | None, Loop | None]]) -> set[Hashable]:
@@ -123,6 +123,19 @@ def _without_moved(loops: Sequence[ChangedLoop]) -> list[ChangedLoop]:
         loop
         for loop in loops
         if counts[loop.place, *loop.turns] != counts[loop.place, *loop.turns[::-1]]
+    ]
+
+
+def _without_renamed(loops: Sequence[ChangedLoop], a: Reserved, b: Reserved) -> list[ChangedLoop]:
+    """Leave out loops that only one program has, though in both as many run so often.
+
+    Another version of JAX names their scopes and lines differently.
+    """
+    counts = Counter(a.turns.values()), Counter(b.turns.values())
+    return [
+        loop
+        for loop in loops
+        if min(loop.turns) or counts[0][max(loop.turns)] != counts[1][max(loop.turns)]
     ]
 
 

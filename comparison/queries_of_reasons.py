@@ -43,7 +43,7 @@ def query_of(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str
             return "reuse/fragmentation", {"compilation": after}
         case ReasonKind.IDLE | ReasonKind.UNKNOWN:
             return "compare/causes", sides
-        case ReasonKind.PLATFORM:
+        case ReasonKind.PLATFORM | ReasonKind.VERSION:
             return "overview/compilations", {}
         case ReasonKind.UNPAIRED | ReasonKind.OTHER:
             return "compare/modules", sides

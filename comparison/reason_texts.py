@@ -4,6 +4,7 @@ from typing import Final
 
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.called_functions import called_text
+from xlagraph.comparison.compilers import compiler_text
 from xlagraph.comparison.edited_texts import edited_text
 from xlagraph.comparison.held_values import SourceLine, place
 from xlagraph.comparison.library_calls import LIBRARIES
@@ -76,8 +77,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             verb = "no longer" if kind is ReasonKind.UNDONATED else "now"
             inputs = in_brackets(reason.inputs)
             return f"{are(reason.count_a, 'input', verb)} donated{inputs}{_placed(reason)}"
-        case ReasonKind.PLATFORM:
-            return f"compiled for {after}, was {before}"
+        case ReasonKind.PLATFORM | ReasonKind.VERSION:
+            return compiler_text(reason.subject)
         case ReasonKind.UNCHECKPOINTED:
             return f"checkpoint{_of(reason.scopes)} gone"
         case ReasonKind.CHECKPOINTED:

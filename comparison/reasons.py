@@ -20,6 +20,8 @@ class ReasonKind(StrEnum):
     """Inputs that are donated now."""
     PLATFORM = "platform"
     """The program is compiled for another platform, by another compiler. Without bytes."""
+    VERSION = "version"
+    """The program is traced by another version of JAX. Without bytes."""
     UNCHECKPOINTED = "uncheckpointed"
     """Values of scopes that are no longer recomputed in the backward pass."""
     CHECKPOINTED = "checkpointed"
@@ -130,18 +132,16 @@ class Subject(NamedTuple):
 
     kind: ReasonKind
     before: str = ""
-    """Old element type (DTYPE, NARROWED), old platform (PLATFORM), old number of devices (SPLIT),
-    old iterations or ``jax.vmap`` (UNROLLED), ``loop`` if both programs compute the values in a
-    loop (LOOPED), ``backward`` for gradients (EDITED), `MORE` if the other side has scopes with
-    other numbers (SCOPE_NEW, SCOPE_GONE), ``products`` if the ops are matrix products
-    (AGAIN), or ``ops`` if no library, no transformation and no new scope makes the values
-    (NEW_CODE), or for ops rather than functions (CALLED)."""
+    """Old element type (DTYPE, NARROWED), platform (PLATFORM), scope of JAX (VERSION), number of
+    devices (SPLIT), iterations or ``jax.vmap`` (UNROLLED), ``loop`` if both programs compute the
+    values in a loop (LOOPED), ``backward`` for gradients (EDITED), `MORE` if the other side has
+    scopes with other numbers (SCOPE_NEW, SCOPE_GONE), ``products`` for matrix products (AGAIN), or
+    ``ops`` if no library or scope makes the values (NEW_CODE), or for no functions (CALLED)."""
     after: str = ""
-    """New element type (DTYPE, CASTS, NARROWED), new platform (PLATFORM), new number of devices
-    (SPLIT), new iterations or ``jax.vmap`` (UNROLLED), ``new`` or ``gone`` (AGAIN, EDITED, LOOPED,
-    FUSED, NEW_CODE), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), the name of a library
-    (LIBRARY), or ``policy`` for values that the policy of a checkpoint keeps (STACKED, REPLACED).
-    """
+    """New element type (DTYPE, CASTS, NARROWED), platform (PLATFORM), scope of JAX (VERSION),
+    number of devices (SPLIT), iterations or ``jax.vmap`` (UNROLLED), ``new`` or ``gone`` (AGAIN,
+    EDITED, LOOPED, FUSED, NEW_CODE), scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE), name of a
+    library (LIBRARY), or ``policy`` for values that its policy keeps (STACKED, REPLACED)."""
 
 
 @dataclass

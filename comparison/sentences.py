@@ -116,7 +116,7 @@ def sentences_of(
     ranked = sorted(
         reasons,
         key=lambda reason: (
-            reason.subject.kind is not ReasonKind.PLATFORM,
+            reason.subject.kind not in (ReasonKind.PLATFORM, ReasonKind.VERSION),
             not reason.is_of_all_inputs,
             not reason.is_resharded,  # collectives and the sizes of others follow from it
             # one without bytes follows from what is returned no longer

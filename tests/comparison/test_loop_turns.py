@@ -350,3 +350,14 @@ def test_copies_of_a_loops_stacks_go_with_the_checkpoint_in_the_loop():
     found = explain_pair(before, Reserved((made("", held_bytes=0), copy, of_input), copies=2))
     growth = {each.subject.kind: each.growth_bytes for each in found}
     assert growth == {ReasonKind.UNCHECKPOINTED: 640 - 64, ReasonKind.COPIES: 8}
+
+
+def test_a_loop_of_another_name_is_not_gone_if_as_many_run_so_often():
+    before, after = program(8), program(8)
+    state, *body = after.values
+    # as another version of JAX names its scopes and gives its line
+    renamed = state._replace(op_name="jit(f)/run/while", user_line=("f.py", 4))
+    moved = [each._replace(op_name=f"jit(f)/run/while/body/op{n}") for n, each in enumerate(body)]
+    assert loop_turns(before, after._replace(values=(renamed, *moved))).others == []
+    of_two = after._replace(values=(renamed, *moved), turns={"loop": 8, "second": 8})
+    assert len(loop_turns(before, of_two).others) == 2
