@@ -160,8 +160,8 @@ def _read_in_order(fusion: Instruction, operands: list[int], program: Program) -
     if outline.rows and not others and outline.unread is None:
         return operands
     in_order = _parameters_except(others, outline)
-    first = fusion.operand_names.index
-    numbers = [first(fusion.operand_names[operand]) for operand in operands]
+    first = fusion.operands.index
+    numbers = [first(fusion.operands[operand]) for operand in operands]
     if outline.unread is not None:
         uncertain = _read_in_other_order(outline, outline.unread, is_tpu=is_tpu)
         certain = _parameters_except(uncertain, outline)

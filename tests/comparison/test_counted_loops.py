@@ -49,3 +49,11 @@ ENTRY %main (a: f32[4], e: s32[]) -> f32[4] {
 def test_a_loop_runs_from_one_constant_to_another(test, step, start, found):
     module = MODULE.replace("TEST)", test).replace("STEP", str(step)).replace("START", str(start))
     assert counted_loops(module) == found
+
+
+def test_elements_of_tuples_may_be_written_without_an_instruction():
+    # the text of jaxlib 0.11 and later
+    compact = MODULE.replace("%i, %n", "%p#0, %n").replace("%i.1)", "%p.1#0)")
+    lines = [line for line in compact.splitlines() if not line.startswith(("  %i = ", "  %i.1 = "))]
+    module = "\n".join(lines).replace("TEST)", "%p#0, %n), direction=LT")
+    assert counted_loops(module.replace("STEP", "1").replace("START", "0")) == {"loop": 128}
