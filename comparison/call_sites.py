@@ -51,6 +51,12 @@ class CallSites(NamedTuple):
     hidden: Set[str] = frozenset()
     """Functions that only call such of which some calls are not known."""
 
+    @property
+    def positions(self) -> Set[tuple[object, ...]]:
+        """Function, file, line and column of each call in the program's own files."""
+        frames = {frame for site in self.known for frame in site.frames}
+        return {frame[:4] for frame in frames if not is_installed(frame.file or "")}
+
 
 def call_sites(
     program: str, named: Collection[tuple[str, int]], frames: Mapping[int, StackFrame]

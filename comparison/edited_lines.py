@@ -75,6 +75,10 @@ class _Difference(NamedTuple):
         calls = {(self.line.function, item) for item in self.gone | self.new}
         return not calls.isdisjoint(other.callers)
 
+    @property
+    def is_common_of_one(self) -> bool:
+        return any(self.is_common(is_new=each) for each in (True, False))
+
     def is_common(self, *, is_new: bool) -> bool:
         """Return True if only one program has ops here, all of which many functions have."""
         more, less = (self.new, self.gone) if is_new else (self.gone, self.new)
@@ -161,6 +165,9 @@ def name_edited_lines(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -
         if a.in_order(of_a) != b.in_order(of_b) and a.done(of_a) == b.done(of_b)
     ]
     differences = differences or moved
+    if sites[0].positions == sites[1].positions:
+        # no line has another text: which common ops are left of it may follow from the compiler
+        differences = [x for x in differences if not x.is_common_of_one]
     differences = [x for x in differences if not any(each.contains(x) for each in differences)]
     # what a checkpoint recomputes is not compared: a program without it seems to have more
     added, removed = (Subject(kind) in reasons.found for kind in CHECKPOINTS)

@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from tests.comparison.test_edited_lines import Module
+from tests.comparison.test_edited_lines import told as edited
 from tests.comparison.test_explaining import VALUE
 from xlagraph.comparison.explaining import explain_pair
 from xlagraph.comparison.held_values import Reserved
@@ -62,3 +63,15 @@ def test_another_version_of_jax_is_named_and_no_edit(before, after, difference):
 )
 def test_other_programs_of_one_version_differ_by_an_edit(before, after):
     assert told(before, after) == ["train.py:5 (step): fit new"]
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        pytest.param("step:5@3 mul", [], id="which the compiler left"),
+        pytest.param("step:5@9 mul", ["train.py:5 (step): mul new"], id="a new call"),
+        pytest.param("step:5@3 fit", ["train.py:5 (step): fit new"], id="another function"),
+    ],
+)
+def test_common_ops_are_no_edit_if_all_calls_have_their_places(call, found):
+    assert edited(["step:5@3 exp"], ["step:5@3 exp", call]) == found
