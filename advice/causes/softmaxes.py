@@ -121,14 +121,16 @@ def softmax_of(program: PeakProgram, scores: Scores) -> str | None:
     """Return the instruction that reduces these values over their dimension for a softmax.
 
     A softmax reads the maximum or the sum of each row next to the row itself; a sum of a
-    function of each element, such as a softplus, does not.
+    function of each element, such as a softplus, does not. The first sum of exponentials is named:
+    the maximum is often fused with what computes the scores, and has the line of that, not its own.
     """
     around = {name for each in scores.value_ids for name in program.readers_of.get(each, ())}
     makers = {program.values[each].name for each in scores.value_ids}
     if not any(program.computes_with(name, "exponential") for name in around | makers):
         return None
     rows, size = scores.rows, scores.elements
-    if not any(sums_exponentials(program, name, rows, size) for name in around):
+    summing = {name for name in around if sums_exponentials(program, name, rows, size)}
+    if not summing:
         return None
     reducing = []
     for name in around:
@@ -145,7 +147,8 @@ def softmax_of(program: PeakProgram, scores: Scores) -> str | None:
         )
         if (of_rows and is_read_with_rows) or is_complete:
             reducing.append(name)
-    return min(reducing, key=lambda name: program.rows.get(name, 0), default=None)
+    order = {name: (name not in summing, program.rows.get(name, 0)) for name in reducing}
+    return min(order, key=order.__getitem__, default=None)
 
 
 def _computed_by_row(program: PeakProgram, values: Sequence[StoredValue], rows: int) -> set[int]:

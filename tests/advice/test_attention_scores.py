@@ -22,6 +22,7 @@ def attention(
     op="f",
     module=None,
     target=None,
+    mask_line=4,
 ):
     """Return the causes in one attention of 1024 queries, whose exponentials are summed."""
     size = 1024 * keys
@@ -43,7 +44,7 @@ def attention(
         1 | keys | s8[{keys},{width}] | {small + 40960} | {width * keys} | 2-3 | slice(x)
         {"" if target is None else bias}
         1 | scores | s8[1024,{keys}] | 0 | {size} | 3-5 | {made} | {op} @ f.py:3
-        1 | max | s8[1024] | {small + 39936} | 1024 | 4-5 | reduce(scores) | f @ f.py:4
+        1 | max | s8[1024] | {small + 39936} | 1024 | 4-5 | reduce(scores) | f @ f.py:{mask_line}
         1 | exp | s8[1024,{keys}] | {size} | {size} | 5-7 | exponential(scores, max)
         1 | sum | s8[1024] | {small + 38912} | 1024 | 6-7 | reduce(exp) | f @ f.py:4
         2 | out | {out} | 0 | 16384 | 7-7 | {read}
@@ -65,6 +66,11 @@ def test_scores_are_products_of_computed_arrays_whose_softmax_a_product_reads(pr
         "scores of 512 keys for each query, which f.py:4 reduces"
     }
     assert set(cause.edit.kept_by_label.values()) == {Fraction(1, 8)}
+
+
+def test_the_line_is_that_of_the_sum_where_the_maximum_has_that_of_a_mask(programs):
+    (cause,) = attention(programs, mask_line=2, read="dot(exp, sum)")
+    assert all(row["reason"].endswith("which f.py:4 reduces") for row in cause.rows)
 
 
 def test_scores_of_a_few_hundred_keys_are_large_next_to_what_makes_them(programs):
