@@ -94,16 +94,20 @@ def connected(program: PeakProgram, value: StoredValue, length: int) -> set[int]
 
     All have a dimension of this length, or are copies or flat, as a TPU scatters into. What is
     reduced with it over this dimension counts, too: the noise that a sample adds to logits is made
-    for the same rows.
+    for the same rows. A loop reads and makes its whole state, values that have nothing in common.
     """
     size = math.prod(value.dimensions)
     found, waiting = {value.value_id}, [value]
     while waiting:
         each = waiting.pop()
-        near = list(program.read_by.get(each.name, ()))
-        near += [made.value_id for made in program.made_by.get(each.name, ())]
+        near: list[int] = []
+        if each.opcode != "while":
+            near += program.read_by.get(each.name, ())
+            near += [made.value_id for made in program.made_by.get(each.name, ())]
         for reader in program.readers_of.get(each.value_id, ()):
             made_of = program.made_by.get(reader, ())
+            if any(made.opcode == "while" for made in made_of):
+                continue
             near += [made.value_id for made in made_of]
             if any(math.prod(made.dimensions) * length == size for made in made_of):
                 near += program.read_by.get(reader, ())

@@ -23,17 +23,20 @@ def attention(
     module=None,
     target=None,
     mask_line=4,
+    loop="",
 ):
     """Return the causes in one attention of 1024 queries, whose exponentials are summed."""
     size = 1024 * keys
     small = 2 * size  # offset of what is smaller than the scores
     bias = f"1 | bias | s8[1024,{keys}] | 0 | {size} | 2-4 | broadcast(queries)"
+    end = small + 40960 + width * keys
+    stack = f"1 | stack | {loop} | {end} | {size} | 6-7 | while(exp, x)"
     if target is not None:
         made = "custom-call(queries, keys, bias)"
     program = programs(
         f"""
         0 | 16384 | parameter 0, shape |s8[1024,16]| at ShapeIndex {{}}
-        1 | {small + 40960 + width * keys} | preallocated-temp
+        1 | {end + (size if loop else 0)} | preallocated-temp
         2 | 16384 | maybe-live-out
         3 | {16 * keys} | parameter 1, shape |s8[{keys},16]| at ShapeIndex {{}}
         """,
@@ -47,6 +50,7 @@ def attention(
         1 | max | s8[1024] | {small + 39936} | 1024 | 4-5 | reduce(scores) | f @ f.py:{mask_line}
         1 | exp | s8[1024,{keys}] | {size} | {size} | 5-7 | exponential(scores, max)
         1 | sum | s8[1024] | {small + 38912} | 1024 | 6-7 | reduce(exp) | f @ f.py:4
+        {loop and stack}
         2 | out | {out} | 0 | 16384 | 7-7 | {read}
         """,
     )
@@ -71,6 +75,11 @@ def test_scores_are_products_of_computed_arrays_whose_softmax_a_product_reads(pr
 def test_the_line_is_that_of_the_sum_where_the_maximum_has_that_of_a_mask(programs):
     (cause,) = attention(programs, mask_line=2, read="dot(exp, sum)")
     assert all(row["reason"].endswith("which f.py:4 reduces") for row in cause.rows)
+
+
+def test_a_stack_that_a_loop_makes_next_to_the_scores_is_none_of_them(programs):
+    (cause,) = attention(programs, loop="s8[8,512,128]")
+    assert [row["value"] for row in cause.rows] == ["scores", "exp"]
 
 
 def test_scores_of_a_few_hundred_keys_are_large_next_to_what_makes_them(programs):
