@@ -14,7 +14,7 @@ _OF_JAX: Final = "jit("
 _MAIN: Final = "/jit(main)/"
 """Scope in all op names of a program, as JAX named it up to 0.6."""
 _BODIES: Final = "/closed_call/", "/eval_jaxpr/"
-"""Scopes in which JAX calls the body of a loop: from 0.7 on, and from 0.11 on."""
+"""Scopes in which JAX calls the body of a loop: from 0.7 to 0.10, and in 0.12."""
 
 
 def name_platform(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> bool:
@@ -34,7 +34,7 @@ def name_version(sides: tuple[Reserved, Reserved], reasons: FoundReasons) -> boo
     a, b = ([name for name in side.mentions.op_names if name.startswith(_OF_JAX)] for side in sides)
     if not a or not b:
         return False
-    has_main = [any(_MAIN in name for name in side) for side in (a, b)]
+    has_main = [all(_MAIN in name for name in side) for side in (a, b)]
     bodies = [{mark for mark in _BODIES if any(mark in name for name in side)} for side in (a, b)]
     if has_main[0] is not has_main[1]:
         before, after = (_MAIN if each else "" for each in has_main)

@@ -24,6 +24,10 @@ ROLES_OF_CONVOLUTION: Final = {
 """Places of operand, kernel and result of a forward convolution among the first two operands and
 the result, by target of a custom call whose attributes are those of the forward one."""
 
+OVERWRITTEN_BY_SOLVER: Final = {"__cublas$triangularSolve": (0, 1), "__cusolver$cholesky": (0, 0)}
+"""Element of the result with the dimensions of an operand, and that operand, by target of a custom
+call that does not say so, as others do with ``output_to_operand_aliasing``."""
+
 
 class ArrayShape(NamedTuple):
     """Lengths of an array's dimensions."""
@@ -64,8 +68,8 @@ class Operation(NamedTuple):
     operand and window; 1 for a comparison's direction EQ, else 0. `lhs`, `rhs` and `out` of a
     convolution are the places of batch and feature, or of input and output feature, then of
     each spatial dimension. `roles` of a gradient as in `ROLES_OF_CONVOLUTION`. `overwritten` of
-    a custom call are the element of its result that lies in the bytes of an operand, and that
-    operand."""
+    a custom call are the element of its result that has the dimensions of an operand, as it lies
+    in its bytes, and that operand."""
     op_name: str | None = None
     """As the framework set it, of a comparison in a text; None for others, which none asks for."""
 

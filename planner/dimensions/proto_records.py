@@ -7,6 +7,7 @@ from xlagraph.hlo.descriptor_sets import Message
 from xlagraph.planner.dimensions.module_operations import (
     DIMENSIONS_OF_PRODUCT,
     NUMBER,
+    OVERWRITTEN_BY_SOLVER,
     ROLES_OF_CONVOLUTION,
     ArrayShape,
     ModuleOperations,
@@ -102,6 +103,8 @@ def _numbers(message: Message) -> Iterator[tuple[str, Sequence[int]]]:
                 yield key, list(map(int, NUMBER.findall(found[1])))
         if roles := ROLES_OF_CONVOLUTION.get(message.custom_call_target):
             yield "roles", roles
+        if solved := OVERWRITTEN_BY_SOLVER.get(message.custom_call_target):
+            yield "overwritten", solved
         for shared in message.output_operand_aliasing[:1]:
             yield "overwritten", [*(shared.output_shape_index[:1] or (0,)), shared.operand_index]
     for field, kind in _WINDOWS:

@@ -12,6 +12,7 @@ from xlagraph.hlo.shapes import Shape, index_numbers
 from xlagraph.planner.dimensions.module_operations import (
     DIMENSIONS_OF_PRODUCT,
     NUMBER,
+    OVERWRITTEN_BY_SOLVER,
     ROLES_OF_CONVOLUTION,
     ModuleOperations,
     OperandName,
@@ -82,9 +83,11 @@ def _operation(instruction: PrintedInstruction, shape: Shape) -> Operation:
         for key, pattern in DIMENSIONS_OF_PRODUCT:
             if given := pattern.search(instruction.attribute_text):
                 numbers[key] = list(map(int, NUMBER.findall(given[1])))
-        for target, roles in ROLES_OF_CONVOLUTION.items():
-            if f'"{target}"' in text:
-                numbers["roles"] = roles
+        target = instruction.attributes.target or ""
+        if roles := ROLES_OF_CONVOLUTION.get(target):
+            numbers["roles"] = roles
+        if solved := OVERWRITTEN_BY_SOLVER.get(target):
+            numbers["overwritten"] = solved
         for shared in instruction.attributes.aliasing[:1]:
             place = index_numbers(shared.output_index)[:1] or (0,)
             numbers["overwritten"] = [*place, shared.operand]

@@ -122,28 +122,6 @@ def halved(body, dimension, *, called=""):
         ),
         pytest.param(
             """
-            %x = f32[4,8]{1,0} parameter(0)
-            %l = f32[8,8]{1,0} parameter(1)
-            %b = f32[8,4]{1,0} transpose(%x), dimensions={1,0}
-            ROOT %s = f32[8,4]{0,1} custom-call(%l, %b), custom_call_target="lapack_strsm_ffi", @
-             output_to_operand_aliasing={{}: (1, {})}
-            """,
-            0,
-            {"l": (8, 8), "b": (8, 2), "s": (8, 2)},
-            id="a solver writes its results over as many right sides",
-        ),
-        pytest.param(
-            """
-            %x = f32[2,4,4]{2,1,0} parameter(0)
-            ROOT %lu = (f32[2,4,4]{2,1,0}, s32[2,4]{1,0}, s32[2]{0}) custom-call(%x), @
-             custom_call_target="lapack_sgetrf_ffi", output_to_operand_aliasing={{0}: (0, {})}
-            """,
-            0,
-            {"lu": [(1, 4, 4), (1, 4), (1,)]},
-            id="a factorization writes its results over as many matrices",
-        ),
-        pytest.param(
-            """
             %x = f32[4,6,8]{2,1,0} parameter(0)
             %f = f32[24,8]{1,0} reshape(%x)
             %h = f32[24,8]{1,0} tanh(%f)
