@@ -12,7 +12,15 @@ from itertools import takewhile
 
 from xlagraph.planner.added_copies import AddedCopy, shifted, with_copies
 from xlagraph.planner.copy_steps import parameter_order, step_of_result, steps_of_copies
-from xlagraph.planner.needed_copies import Copies, Donor, Readers, is_own_copy, needed_copies
+from xlagraph.planner.needed_copies import (
+    Copies,
+    Donor,
+    Readers,
+    is_own_copy,
+    is_written_after,
+    needed_copies,
+    overwritten_copy,
+)
 from xlagraph.planner.planned_program import PlannedProgram
 from xlagraph.planner.value_changes import (
     cut_where_the_next_begins,
@@ -48,13 +56,15 @@ def donate(
     program: PlannedProgram,
     donors: Iterable[Donor],
     *,
+    like_sources: Collection[int] = (),
     knows_schedule: bool,
     copies_last: bool = False,
 ) -> DonatedProgram:
     """Return the program that the compiler would make if these parameters were donated.
 
-    `knows_schedule`: the compiler drops copies that the schedule proves unnecessary, as for GPUs
-    and TPUs. `copies_last`: results are copied at the end, not as soon as possible.
+    `like_sources`: copies with the layout of what they copy. `knows_schedule`: the compiler drops
+    copies that the schedule proves unnecessary, as for GPUs and TPUs. `copies_last`: results are
+    copied at the end, not as soon as possible.
     """
     every = sorted(donors, key=lambda donor: parameter_order(program, donor.parameter))
     returned = tuple(donor for donor in every if _is_returned_unchanged(program, donor))
@@ -65,7 +75,14 @@ def donate(
         program = without_values(program, own_copies)
     if not donors:
         return DonatedProgram(program, returned, (), (), (), ())
-    readers = Readers(program.values, [donor.parameter for donor in donors])
+    parameters = {donor.parameter for donor in donors}
+    of_copies = {
+        member.value_id
+        for value in program.values
+        if value.value_id in like_sources and not parameters.isdisjoint(value.operands)
+        for member in program.sets[value.buffer_set]
+    }
+    readers = Readers(program.values, parameters | of_copies)
     results = [program.by_id[donor.output] for donor in donors]
     passed = {
         result.value_id
@@ -77,6 +94,15 @@ def donate(
         donor: needed_copies(program, donor, readers, passed, knows_schedule=knows_schedule)
         for donor in donors
     }
+    dropped = {
+        donor: copy
+        for donor, kept in needed.items()
+        if not kept.of_parameter
+        and (copy := overwritten_copy(program, donor, readers, like_sources, knows_schedule))
+    }
+    for donor, copy in dropped.items():
+        follows = is_written_after(program, donor, copy, readers, knows_schedule)
+        needed[donor] = Copies(of_parameter=False, of_result=not follows)
     in_place = [donor for donor, copies in needed.items() if not any(copies)]
     copied = {donor.parameter for donor, kept in needed.items() if kept.of_parameter}
     steps = steps_of_copies(program, copied, knows_schedule=knows_schedule)
@@ -101,7 +127,7 @@ def donate(
         for donor, kept in needed.items()
         if kept.of_result
     ]
-    copies.sort(key=lambda copy: copy.before)
+    copies.sort(key=lambda copy: (copy.before, _ready_from(program, copy)))
     copied_before = tuple(copy.before for copy in copies)
     changed, result_copies = with_copies(_without_own_copies(program, in_place), copies)
     changed = _copied_once(changed, result_copies, {donor.parameter for donor in donors})
@@ -112,8 +138,12 @@ def donate(
         )
         for donor in donors
     ]
+    changed = _joined(changed, joined)
+    if dropped:
+        gone = {copy.value_id for copy in dropped.values()}
+        changed = without_values(with_sources_of_removed_copies(changed, gone), gone)
     return DonatedProgram(
-        _joined(changed, joined),
+        changed,
         (*returned, *in_place),
         tuple(donor for donor, kept in needed.items() if kept == (True, False)),
         tuple(donor for donor, kept in needed.items() if kept == (False, True)),
@@ -183,6 +213,11 @@ def _is_returned_unchanged(program: PlannedProgram, donor: Donor) -> bool:
         and result.operands == (donor.parameter,)
         and len(program.sets[result.buffer_set]) == 1
     )
+
+
+def _ready_from(program: PlannedProgram, copy: AddedCopy) -> int:
+    """Return the step from which a result's copy can run; copies of parameters come first."""
+    return program.by_id[copy.donor.output].live_from if copy.is_of_result else -1
 
 
 def _post_order_of_copy(program: PlannedProgram, donor: Donor, kept: Copies) -> int:

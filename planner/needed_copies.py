@@ -12,10 +12,14 @@ A copy that the result's bytes begin with reads the first copy, so that the seco
 copy of the result. If a copy for other bytes is the only reader, it serves as the first copy,
 unless it only returns the parameter.
 
+A copy for other bytes, such as the state of a loop, is dropped first if these bytes can be written
+over the parameter (`overwritten_copy`): its other readers run before the first write, and the
+result depends on everything that reads these bytes.
+
 It knows dependencies but not the schedule, which is made later.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -53,20 +57,18 @@ class Copies(NamedTuple):
 
 
 class Readers:
-    """Readers of donated parameters in the entry computation, and the instructions after them.
+    """Readers of some values in the entry computation, and the instructions after them.
 
     Algorithm: the readers that an instruction depends on are the bits of a number. One pass over
     the schedule passes them on to every instruction that reads it: O(instructions × readers / 64),
     without a search for each parameter.
     """
 
-    def __init__(self, values: Iterable[PlannedValue], parameters: Collection[int]) -> None:
+    def __init__(self, values: Iterable[PlannedValue], value_ids: Collection[int]) -> None:
         scheduled = sorted(values, key=begin_of)
         defining = {value.value_id: value.instruction for value in scheduled}
-        self.by_parameter: dict[int, dict[str, PlannedValue]] = {
-            value_id: {} for value_id in parameters
-        }
-        """Instructions that read each parameter, each with one of the values that it makes."""
+        self.by_value: dict[int, dict[str, PlannedValue]] = {value_id: {} for value_id in value_ids}
+        """Instructions that read each value, each with one of the values that it makes."""
         self._sources: dict[str, set[str]] = {}
         """Instructions that each instruction reads, in the schedule's order."""
         for value in scheduled:
@@ -74,8 +76,8 @@ class Readers:
             for read in value.reads:
                 if read in defining:
                     sources.add(defining[read])
-                if value.is_in_entry and read in self.by_parameter:
-                    self.by_parameter[read][value.instruction] = value
+                if value.is_in_entry and read in self.by_value:
+                    self.by_value[read][value.instruction] = value
 
     def run_before(self, readers: Iterable[str], instruction: str) -> bool:
         """Return True if an instruction depends on all of these readers."""
@@ -85,7 +87,7 @@ class Readers:
     @cached_property
     def _bits(self) -> dict[str, int]:
         """Bit of each reader; the first in the schedule has the lowest: most numbers stay short."""
-        readers = {reader for readers in self.by_parameter.values() for reader in readers}
+        readers = {reader for readers in self.by_value.values() for reader in readers}
         scheduled = [instruction for instruction in self._sources if instruction in readers]
         return {reader: 1 << number for number, reader in enumerate(scheduled)}
 
@@ -117,7 +119,7 @@ def needed_copies(
     written = _first_written(program, donor)
     if written is None:
         return Copies(of_parameter=False, of_result=False)
-    others = dict(readers.by_parameter[donor.parameter])
+    others = dict(readers.by_value[donor.parameter])
     may = program.overwrites.get(written.value_id, ())
     reads_itself = others.pop(written.instruction, None) is not None
     is_overwritten_as_read = not reads_itself or any(
@@ -140,6 +142,79 @@ def needed_copies(
         value.is_copy and value.value_id not in passed for value in others.values()
     )
     return Copies(of_parameter=not is_copied_already, of_result=not follows_the_copy)
+
+
+def overwritten_copy(
+    program: PlannedProgram,
+    donor: Donor,
+    readers: Readers,
+    like_sources: Collection[int],
+    knows_schedule: bool,
+) -> PlannedValue | None:
+    """Return the copy of the parameter whose bytes are written over the parameter instead.
+
+    `like_sources` are the copies with the layout of what they copy.
+    """
+    parameter, result = program.by_id[donor.parameter], program.by_id[donor.output]
+    direct = readers.by_value[donor.parameter]
+    if any(is_own_copy(program, value, donor) for value in direct.values()):
+        return None
+    for copy in direct.values():
+        members = program.sets[copy.buffer_set]
+        if (
+            copy.value_id not in like_sources
+            or copy.buffer_set == result.buffer_set
+            or (copy.size_bytes, copy.memory_space)
+            != (parameter.size_bytes, parameter.memory_space)
+            or any(each.lives_out or each.live_from < copy.live_from for each in members)
+        ):
+            continue
+        written = [each for each in members if each.is_in_entry and each is not copy]
+        others = {name: value for name, value in direct.items() if value is not copy}
+        if all(_runs_before(others, each, readers, knows_schedule) for each in written) and (
+            _runs_before(_readers_of(members, readers), result, readers, knows_schedule)
+        ):
+            return copy
+    return None
+
+
+def is_written_after(
+    program: PlannedProgram,
+    donor: Donor,
+    copy: PlannedValue,
+    readers: Readers,
+    knows_schedule: bool,
+) -> bool:
+    """Return True if the result's bytes are first written after all readers of a copy's bytes."""
+    written = _first_written(program, donor)
+    if written is None:
+        return True
+    members = program.sets[copy.buffer_set]
+    earlier = _readers_of(members, readers) | readers.by_value[donor.parameter]
+    if written.instruction in earlier:
+        may = {each.value_id for each in program.overwrites.get(written.value_id, ())}
+        if may.isdisjoint(each.value_id for each in members):
+            return False
+    return _runs_before(earlier, written, readers, knows_schedule)
+
+
+def _readers_of(values: Iterable[PlannedValue], readers: Readers) -> dict[str, PlannedValue]:
+    return {
+        name: made for value in values for name, made in readers.by_value[value.value_id].items()
+    }
+
+
+def _runs_before(
+    earlier: Mapping[str, PlannedValue],
+    later: PlannedValue,
+    readers: Readers,
+    knows_schedule: bool,
+) -> bool:
+    """Return True if these instructions run before the one that makes a value, or are that one."""
+    names = earlier.keys() - {later.instruction}
+    return readers.run_before(names, later.instruction) or (
+        knows_schedule and all(earlier[name].live_from < later.live_from for name in names)
+    )
 
 
 def _first_written(program: PlannedProgram, donor: Donor) -> PlannedValue | None:

@@ -90,7 +90,10 @@ class Donate(Edit):
         left = [pair for pair in pairs if _still_fits(compilation, program, pair)]
         unpaired += [pair.parameter for pair in set(pairs).difference(left)]
         knows_schedule = compilation.drops_needless_copies
-        donated = donate(program, left, knows_schedule=knows_schedule)
+        if not knows_schedule:
+            program = _with_sorts_apart(compilation, program)
+        like_sources = _like_sources(compilation, program)
+        donated = donate(program, left, like_sources=like_sources, knows_schedule=knows_schedule)
         outcomes = [
             *((pair.parameter, pair.output, "in place") for pair in donated.in_place),
             *((pair.parameter, pair.output, "copied first") for pair in donated.copied),
@@ -116,7 +119,13 @@ class Donate(Edit):
         ]
         most = None
         if knows_schedule and (donated.copied_last or donated.copied_twice):
-            most = donate(program, left, knows_schedule=True, copies_last=True).program
+            most = donate(
+                program,
+                left,
+                like_sources=like_sources,
+                knows_schedule=True,
+                copies_last=True,
+            ).program
         return Edited(
             donated.program if left else program,
             most,
@@ -188,6 +197,36 @@ def _pairs(
             value = waiting.popleft()
             pairs.append(Donor(value.value_id, output, value.needed_until or 0))
     return pairs, [value.value_id for waiting in left.values() for value in waiting]
+
+
+def _with_sorts_apart(compilation: PlannableCompilation, program: PlannedProgram) -> PlannedProgram:
+    """Return the program in which no sort is written over a parameter.
+
+    Only the sort may read it, and the copy that XLA adds for the donation reads it too.
+    """
+    values = compilation.values
+    given = {each.value_id for each in compilation.array_parameters}
+    apart = {
+        value_id: tuple(each for each in found if each.value_id not in given)
+        for value_id, found in program.overwrites.items()
+        if value_id in values and values[value_id].opcode == "sort"
+    }
+    return replace(program, overwrites={**program.overwrites, **apart}) if apart else program
+
+
+def _like_sources(compilation: PlannableCompilation, program: PlannedProgram) -> frozenset[int]:
+    """Return the copies of a parameter that have its shape and layout."""
+    values, by_id = compilation.values, program.by_id
+    shapes = {each.value_id: each.full_shape for each in compilation.array_parameters}
+    return frozenset(
+        each
+        for each, made in by_id.items()
+        if made.is_copy
+        and len(made.operands) == 1
+        and made.operands[0] in shapes
+        and each in values
+        and values[each].full_shape == shapes[made.operands[0]]
+    )
 
 
 def _still_fits(compilation: PlannableCompilation, program: PlannedProgram, pair: Donor) -> bool:

@@ -50,12 +50,12 @@ VALUES = """
 """
 
 
-def write(folder, module, values):
+def write(folder, module, values, allocations=ALLOCATIONS):
     folder.mkdir(parents=True)
     stem = "module_0001.jit_f.cpu_after_optimizations"
     if module:
         (folder / f"{stem}.txt").write_text(module)
-    (folder / f"{stem}-buffer-assignment.txt").write_text(tiny_dump(ALLOCATIONS, values))
+    (folder / f"{stem}-buffer-assignment.txt").write_text(tiny_dump(allocations, values))
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +83,43 @@ def test_the_writer_of_a_result_is_found_inside_the_called_computation(graph):
     assert outcomes(graph, "0") == ["copied last"]
     # and `loose` may read `y` later
     assert outcomes(graph, "1") == ["copied first"]
+
+
+SORT = """HloModule jit_f, is_scheduled=true
+
+%less (a: f32[], b: f32[]) -> pred[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %lt = pred[] compare(%a, %b), direction=LT
+}
+
+ENTRY %main (x: f32[16]) -> f32[16] {
+  %x = f32[16]{0} parameter(0)
+  ROOT %made = f32[16]{0} sort(%x), dimensions={0}, to_apply=%less
+}
+"""
+
+
+def test_a_sort_is_not_written_over_the_parameter_that_it_sorts(tmp_path):
+    allocations = """
+        0 | 64 | parameter 0, shape |f32[16]| at ShapeIndex {}
+        1 | 64 | maybe-live-out
+    """
+    values = """
+        0 | x    | f32[16]{0} | 0 | 64 | 0-2 | parameter(0)
+        1 | made | f32[16]{0} | 0 | 64 | 1-2 | OP(x)
+    """
+    ops = {"sort": "sort(%x), dimensions={0}, to_apply=%less", "negate": "negate(%x)"}
+    for opcode, text in ops.items():
+        module = SORT.replace(ops["sort"], text)
+        write(tmp_path / "runs" / opcode, module, values.replace("OP", opcode), allocations)
+    with open_graph(tmp_path / "g.lbug", create=True) as graph:
+        ingest(graph, tmp_path / "runs", jobs=1)
+        found = {
+            opcode: whatif(graph, opcode, Changes(donate=["0"])).donated[0].outcome
+            for opcode in ops
+        }
+    assert found == {"sort": "copied last", "negate": "in place"}
 
 
 def test_a_result_takes_the_bytes_of_inputs_of_the_returned_shape(graph):

@@ -16,9 +16,10 @@ def output(first, **facts):
     return value(9, first, 10, lives_out=True, instruction="out", **facts)
 
 
-def donated(*values, until, overwrites=None, knows_schedule=False):
+def donated(*values, until, overwrites=None, knows_schedule=False, like_sources=()):
     made = program(*values, allocations=(GIVEN,), overwrites=overwrites)
-    return donate(made, [Donor(1, 9, until)], knows_schedule=knows_schedule)
+    donors = [Donor(1, 9, until)]
+    return donate(made, donors, like_sources=like_sources, knows_schedule=knows_schedule)
 
 
 def test_a_parameter_whose_readers_the_result_depends_on_is_written_in_place():
@@ -196,6 +197,27 @@ def test_copies_are_in_the_order_of_the_parameters():
     assert [copy.instruction for copy in ordered] == ["copy of first", "copy of second"]
 
 
+def test_results_that_wait_for_the_same_step_are_copied_in_the_order_in_which_they_are_made():
+    # a, b → b + 1, a * 2: the second is made first
+    given = [PlannedAllocation(n, 16, "parameter", 0, parameter_number=n) for n in (0, 1)]
+    made = program(
+        value(1, 0, 9, allocation=0, is_stored=True, instruction="a"),
+        value(2, 1, 9, allocation=1, is_stored=True, instruction="b"),
+        value(9, 2, 9, reads=(1,), operands=(1,), lives_out=True, instruction="doubled"),
+        value(8, 3, 9, reads=(2,), operands=(2,), lives_out=True, instruction="added"),
+        value(10, 4, 9, reads=(8, 9), is_table=True, lives_out=True, instruction="root"),
+        allocations=given,
+    )
+    found = donate(made, [Donor(1, 8, 2), Donor(2, 9, 3)], knows_schedule=False)
+    copies = sorted((each for each in found.program.values if each.is_copy), key=first_step)
+    assert [copy.instruction.removeprefix("copy of ") for copy in copies] == [
+        "a",
+        "b",
+        "doubled",
+        "added",
+    ]
+
+
 def test_a_copy_that_begins_the_results_bytes_follows_the_copy_of_the_parameter():
     values = (
         parameter(),
@@ -217,6 +239,52 @@ def test_a_copy_for_other_bytes_serves_as_the_copy_of_the_parameter():
     )
     found = donated(*values, until=2)
     assert [donor.parameter for donor in found.copied_last] == [1]
+
+
+def loop_with_two_states(*others, result_reads=(2, 3)):
+    """The result begins with zeros; a copy of the parameter begins the other state."""
+    return (
+        parameter(),
+        value(2, 2, 5, reads=(1,), operands=(1,), is_copy=True, instruction="copy"),
+        value(3, 3, 5, buffer_set=9, instruction="zeros"),
+        value(6, 5, 5, reads=(2, 3), buffer_set=2, instruction="out"),
+        value(9, 5, 10, reads=result_reads, lives_out=True, buffer_set=9, instruction="out"),
+        *others,
+    )
+
+
+def test_the_state_of_a_loop_is_written_over_the_parameter_and_the_result_copied_last():
+    found = donated(*loop_with_two_states(), until=2, like_sources={2})
+    assert [donor.parameter for donor in found.copied_last] == [1]
+    changed = found.program.by_id
+    (copied,) = [each for each in changed.values() if each.is_copy]
+    assert 2 not in changed
+    assert changed[1].buffer_set == changed[6].buffer_set == copied.buffer_set
+    assert changed[9].buffer_set != copied.buffer_set
+
+
+def test_a_result_that_begins_after_the_loop_takes_the_parameter_too():
+    loop = loop_with_two_states()[:-1]
+    after = value(9, 7, 10, reads=(6,), lives_out=True, instruction="after")
+    until = value(6, 5, 7, reads=(2, 3), buffer_set=2, instruction="loop")
+    values = (*loop[:2], until, after)
+    may = {9: (Overwrite(6, is_operand=True, may_share_block=True),)}
+    found = donated(*values, until=2, like_sources={2}, overwrites=may)
+    assert [donor.parameter for donor in found.in_place] == [1]
+    assert {each.buffer_set for each in found.program.values} == {9}
+    apart = donated(*values, until=2, like_sources={2})
+    assert [donor.parameter for donor in apart.copied_last] == [1]
+
+
+def test_the_copy_stays_with_another_layout_or_if_its_bytes_are_read_beside_the_result():
+    read_later = value(7, 7, 9, reads=(6,), instruction="later")
+    for values, like_sources in (
+        (loop_with_two_states(), ()),
+        (loop_with_two_states(read_later), {2}),
+    ):
+        found = donated(*values, until=2, like_sources=like_sources)
+        assert found.program.by_id[2].is_copy
+        assert found.program.by_id[2].buffer_set != found.program.by_id[1].buffer_set
 
 
 def test_a_result_may_be_copied_as_soon_as_it_is_made_or_at_the_end():
