@@ -32,8 +32,9 @@ def with_sources_of_removed_copies(
 ) -> PlannedProgram:
     """Return the program in which a removed copy's source lives until the copy's last reader.
 
-    The readers of the copy read the source instead; what is written into the copy's bytes is
-    written into the source's. A copy that is returned has no reader left.
+    The readers of the copy read the source instead, or what is written over the source before
+    they run; what is written into the copy's bytes is written into the source's. A copy that is
+    returned has no reader left.
     """
     gone = frozenset(removed)
     by_id = program.by_id
@@ -48,6 +49,14 @@ def with_sources_of_removed_copies(
             last[source.value_id] = max(last.get(source.value_id, 0), value.live_until)
     if not last:
         return program
+    for source_id in last:
+        source = by_id[source_id]
+        later = (
+            each.live_from
+            for each in program.sets[source.buffer_set]
+            if each.live_from > source.live_from and each.value_id not in gone
+        )
+        last[source_id] = min((last[source_id], *later))
     changed = _with_each_value(
         program,
         lambda value: value._replace(

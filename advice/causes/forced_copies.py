@@ -199,7 +199,7 @@ def _reason(
         if case.kind == _DONATED or program.compilation.is_donated(source):
             return _Reason(
                 "A donated input is also returned, so it is copied",
-                "{} is donated and also returned, so the caller gets the copy",
+                "the caller gets a copy of {}, donated and also returned",
                 program.place_of(case.copies[0].name),
                 tuple(_RETURNED.items()),
             )

@@ -57,6 +57,21 @@ def test_what_reads_a_removed_copy_of_a_copy_reads_the_source():
     assert changed.by_id[1].live_until == 6
 
 
+def test_the_source_of_a_removed_copy_ends_where_something_is_written_over_it():
+    made = program(
+        value(1, 0, 1, buffer_set=1),
+        value(2, 1, 8, is_copy=True, operands=(1,)),
+        value(3, 4, 5, buffer_set=1),
+        value(4, 7, 9, buffer_set=1),
+    )
+    changed = with_sources_of_removed_copies(made, [2])
+    assert [(each.live_from, each.live_until) for each in changed.sets[1]] == [
+        (0, 4),
+        (4, 5),
+        (7, 9),
+    ]
+
+
 def test_a_removed_copy_that_is_returned_has_no_reader():
     made = program(value(1, 0, 1), value(2, 1, 6, is_copy=True, lives_out=True, operands=(1,)))
     assert with_sources_of_removed_copies(made, [2]) == made
