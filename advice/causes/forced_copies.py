@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xlagraph.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.advice.causes.edits_of_readers import edit_of_copies, remedies_of_readers
 from xlagraph.advice.causes.layouts import is_copied_into_another_layout
 from xlagraph.advice.causes.loop_states import repeats_a_number
 from xlagraph.advice.causes.names import input_name, knows_passes, pattern_of, place_name
@@ -21,10 +22,8 @@ from xlagraph.advice.causes.places_of_reads import (
     place_of_read,
     repeats_write,
 )
-from xlagraph.advice.causes.readers_of_both import remedies_of_both
 from xlagraph.advice.causes.restacked_states import replaced_by_parts
 from xlagraph.planner.compilation.records import StoredValue
-from xlagraph.planner.edits.resizing import Remove
 from xlagraph.planner.planned_program import begin_of
 from xlagraph.queries.catalogue.declarations import ChangeKind
 
@@ -46,24 +45,6 @@ _RETURNED: Final = {
     " the argument (donate_argnums).",
     "tensorflow": "Do not return the old value of a variable that the function assigns.",
     "pytorch": "Drop the clone or view of the old tensor before torch_xla.sync() (xm.mark_step()).",
-}
-_NEW: Final = {
-    "jax": "Let the reader use the new value, if the result may change",
-    "tensorflow": "Let the reader use the new value, if the result may change",
-    "pytorch": "Let the reader use the new tensor, if the result may change",
-}
-_ORDERED: Final = {
-    "jax": "; or order it before the write: old, result = jax.lax.optimization_barrier((old,"
-    " result)), then compute the new value from this old.",
-    "tensorflow": "; or order it before the assignment with tf.control_dependencies.",
-    "pytorch": "; or read the old tensor before the in-place op.",
-}
-_NOT_ORDERED: Final = {
-    "jax": "; or let what is written depend on the reader's result, such as update + 0.0 * result,"
-    " so that the reader must run first. jax.lax.optimization_barrier does not help on CPU: the"
-    " compiler drops it before it places copies.",
-    "tensorflow": ".",
-    "pytorch": ".",
 }
 _CPU: Final = (
     "on CPU optimization_barrier does not order this reader before the write, because the compiler"
@@ -100,6 +81,8 @@ class _Reason(NamedTuple):
     likelihood: float = 1.0
     is_fact: bool = False
     """True if no change of the program is known."""
+    waits: bool = False
+    """True if only a barrier between all gradients and the update orders the readers."""
 
 
 def forced_copies(program: PeakProgram) -> Iterator[Cause]:
@@ -290,16 +273,18 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
     else:
         text += f", and nothing orders this before {written}, which overwrites it"
     drops_barriers = not program.compilation.keeps_barriers
-    second = _NOT_ORDERED if drops_barriers else _ORDERED
-    remedies = {framework: start + second[framework] for framework, start in _NEW.items()}
     is_backward = not knows_passes(program) or any(map(program.is_backward, old.readers))
     return _Reason(
         f"A reader of the old value forces a copy of {case.kind}",
         text,
         (places[0].file, places[0].line),
-        tuple((remedies_of_both(program, reads) if old.needs_both else remedies).items()),
+        tuple(remedies_of_readers(program, reads, needs_both=old.needs_both).items()),
         _CPU if drops_barriers and is_backward else None,
         0.7 if drops_barriers and is_backward else 1.0,
+        waits=knows_passes(program)
+        and not drops_barriers
+        and not old.needs_both
+        and any(map(program.is_backward, old.readers)),
     )
 
 
@@ -334,7 +319,7 @@ def _cause(program: PeakProgram, reason: _Reason, by_text: Mapping[str, list[_Ca
         "alias/copies",
         reason.title,
         ChangeKind.WITHOUT,
-        Remove.of(program.compilation, [str(row["value"]) for row in rows]),
+        edit_of_copies(program, [str(row["value"]) for row in rows], waits=reason.waits),
         tuple(rows),
         dict(reason.remedies),
         reason.doubt,
