@@ -149,6 +149,22 @@ def test_a_dimension_is_named_if_loops_run_as_often_or_do_a_part_of_it_at_once()
     assert lines(program(128), program(64))[0][0].startswith(text)
 
 
+def test_sizes_that_follow_from_a_dimension_are_one_less_or_its_square():
+    def program(size):
+        shapes = f"f32[8,{size}]", f"f32[{size},4]", f"f32[2,{size},{size}]", f"f32[{size - 1},2]"
+        return [
+            VALUE._replace(op_name=f"jit(f)/op{at}", shape=shape, held_bytes=64 * size)
+            for at, shape in enumerate((*shapes, f"f32[{4 * size**2}]"))
+        ]
+
+    text = "a dimension of 16 is 32 now: 5 values have more elements"
+    assert lines(program(16), program(32))[0][0].startswith(text)
+    other = VALUE._replace(op_name="jit(f)/other", shape="f32[15]", held_bytes=1024)
+    wider = other._replace(shape="f32[20]", held_bytes=2048)
+    found = lines([*program(16), other], [*program(32), wider])
+    assert not any("a dimension" in text for text, _ in found)
+
+
 def test_a_dimension_is_named_with_the_limit_of_the_loop_that_it_follows_from():
     def program(size, limit):
         mentions = Mentions()
