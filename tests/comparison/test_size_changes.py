@@ -19,6 +19,16 @@ def test_values_of_two_lines_are_not_the_same_in_two_sizes_if_no_input_changed()
     assert "replaced by" in lines(*([each] for each in of_one))[0][0]
 
 
+def test_a_number_is_no_value_that_an_array_replaces():
+    number = VALUE._replace(op_name="jit(f)/gather", dtype="s32", shape="s32[1]", held_bytes=4)
+    array = VALUE._replace(op_name="jit(f)/exp", shape="f32[400,400]", held_bytes=640_000)
+    for before, after, growth, text in (
+        ([number], [array], 639_996, "1 new value at the peak: exp f32[400,400]"),
+        ([array], [number], -639_996, "1 value is gone at the peak: exp f32[400,400]"),
+    ):
+        assert lines(before, after) == [(f"{text} (mostly f.py:1)", growth)]
+
+
 def test_tokens_of_another_length_precede_a_larger_parameter_that_follows_from_them():
     def inputs(length, dtype):
         weights = INPUT._replace(op_name="w", shape=f"f32[{length},8]", held_bytes=32 * length)
