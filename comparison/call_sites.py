@@ -17,6 +17,8 @@ from xlagraph.hlo.metadata import StackFrame, is_installed, names_in_checkouts
 from xlagraph.hlo.op_names import is_backward
 
 _INNER_FUNCTION: Final = re.compile(r"(?<!^)\bp?jit\(([^()/]*)\)")
+_START: Final = re.compile(r"[^/]+/[^/]+/")
+"""Compiled function of an op name, and the first part in it."""
 _TRANSFORMATION: Final = re.compile(
     r"(?:transpose|jvp|vmap)\(|\)|rematted_computation/|checkpoint/"
 )
@@ -153,10 +155,15 @@ def _renamed(sites: CallSites, names: Mapping[str, str]) -> CallSites:
 def inner_functions(op_name: str) -> list[tuple[str, str]]:
     """Return each function within the compiled one that contains an op, and where it is called.
 
-    ``jit(step)/jvp(jit(relu))/max`` gives ``relu``, called in ``jit(step)/``.
+    ``jit(step)/jvp(jit(relu))/max`` gives ``relu``, called in ``jit(step)/``. XLA may join the op
+    name of a call and that of an op in it, which begins with the compiled function again.
     """
-    found = _INNER_FUNCTION.finditer(op_name)
-    return [(each[1], _TRANSFORMATION.sub("", op_name[: each.start()])) for each in found]
+    start = _START.match(op_name)
+    return [
+        (each[1], _TRANSFORMATION.sub("", op_name[: each.start()]))
+        for each in _INNER_FUNCTION.finditer(op_name)
+        if not (start and op_name.startswith(start[0], each.start()))
+    ]
 
 
 def called_in_several_places(found: Iterable[Iterable[tuple[str, str]]]) -> Set[str]:

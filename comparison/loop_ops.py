@@ -82,6 +82,8 @@ class Loop(NamedTuple):
     scopes: tuple[str, ...]
     turns: set[int]
     ops: Counter[Op]
+    """Those of all these loops."""
+    names: set[str]
 
     @property
     def iterations(self) -> int:
@@ -98,8 +100,9 @@ def loops_of(side: Reserved) -> list[Loop]:
         is_loop = value.opcode == "while" and value.shape_index in (None, "{}")
         if is_loop and value.name in side.turns and value.line:
             key = value.line, stem(value.op_name)
-            loop = loops.setdefault(key, Loop(*key, set(), Counter()))
+            loop = loops.setdefault(key, Loop(*key, set(), Counter(), set()))
             loop.turns.add(side.turns[value.name])
+            loop.names.add(value.name)
             by_name[value.name] = loop
     for value in {value.name: value for value in side.values}.values():
         if value.loop in by_name:

@@ -207,7 +207,8 @@ def _is_unrolled(
     if more.line != less.line:
         once, repeated = _without_lines(more.ops), _without_lines(less.ops)
     counts = (more.iterations, less.iterations, steps)
-    return _repeat(once, repeated, steps) or _have_steps(*sides, counts)
+    loops = len(more.names), len(less.names)
+    return _repeat(once, repeated, steps, loops) or _have_steps(*sides, counts)
 
 
 def _is_mapped(loop: Loop, of_loop: Ops, other: Ops) -> bool:
@@ -238,14 +239,19 @@ def _nest(more: Loop, less: Loop, new: Sequence[Loop]) -> Sequence[Loop]:
     return ()
 
 
-def _repeat(once: Counter[Op], repeated: Counter[Op], steps: int) -> bool:
-    """Return True if most ops of a body are repeated; fusions join ops of several steps."""
+def _repeat(
+    once: Counter[Op], repeated: Counter[Op], steps: int, loops: tuple[int, int] = (1, 1)
+) -> bool:
+    """Return True if most ops of a body are repeated; fusions join ops of several steps.
+
+    ``loops`` are the numbers of loops that have them.
+    """
     common = once.keys() & repeated.keys()
     of_common = sum(once[op] for op in common)
     return (
         len(common) >= _LEAST_OPS
         and of_common >= _LEAST_SHARE * once.total()
-        and sum(repeated[op] for op in common) >= of_common * (1 + steps) / 2
+        and sum(repeated[op] for op in common) * loops[0] >= of_common * loops[1] * (1 + steps) / 2
     )
 
 

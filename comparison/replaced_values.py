@@ -1,9 +1,12 @@
 """Describe values that only one of two programs has, and the values that they replace."""
 
+from math import prod
+
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.held_values import HeldValue, place
 from xlagraph.comparison.reasons import CHECKPOINTS, FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.hlo.op_names import OF_ANY_LOOP, primitive
+from xlagraph.hlo.shapes import dimensions
 from xlagraph.presentation.byte_sizes import counted
 
 
@@ -12,6 +15,9 @@ def join_scopes(reasons: FoundReasons) -> None:
 
     Those of a checkpoint join it, wherever it recomputes them.
     """
+    for each in reasons.found.values():
+        if each.subject.kind in (ReasonKind.REPLACED, ReasonKind.STACKED):
+            _leave_out_numbers(each)
     replacing = reasons.found.get(Subject(ReasonKind.REPLACED))
     if replacing is None:
         return
@@ -24,6 +30,21 @@ def join_scopes(reasons: FoundReasons) -> None:
         if is_checkpoint and scope.growth_bytes and scope.cancels(replacing):
             scope.absorb(reasons.found.pop(replacing.subject))
             return
+
+
+def _leave_out_numbers(reason: Reason) -> None:
+    """Count no values of a side that has only single numbers, such as a TPU's semaphores."""
+    gone, new = reason.largest
+    if gone and new and _is_number(gone) is not _is_number(new):
+        if _is_number(gone):
+            reason.count_a, reason.largest = 0, (None, new)
+        else:
+            reason.count_b, reason.largest = 0, (gone, None)
+
+
+def _is_number(value: HeldValue) -> bool:
+    sizes = dimensions(value.shape)
+    return sizes is not None and prod(sizes) == 1
 
 
 def stacked(reason: Reason) -> str:

@@ -25,6 +25,7 @@ _LEAST_INVERSE: Final = 4
 """Maximum number of values of another size for each in which a second dimension changed."""
 _LEAST_SHARE: Final = 0.1
 """Minimum growth of the values that have a dimension, relative to another one of most growth."""
+_MOST_FLATTENED: Final = 3
 _LEAST_PAIRS: Final = 3
 """Minimum number of pairs of values that show a factor, or a dimension, if no input changed."""
 
@@ -85,9 +86,7 @@ def changed_dimensions(
     if not most or 2 * growth_of_one <= growth_of_all:
         return ()
     x, y = most[0]
-    # others are of several of it, or of a part, such as the iterations of an unrolled loop
-    are_related = (each[0] % x == 0 or x % each[0] == 0 for each in of_held)
-    if not all(are_related) or any(after * x != before * y for before, after in of_held):
+    if not all(_follows(each, (x, y)) for each in of_held):
         return ()
     inverse = (
         each
@@ -95,6 +94,14 @@ def changed_dimensions(
         if each[0] * x == each[1] * y and _LEAST_INVERSE * counts[each] >= counts[x, y]
     )
     return ((x, y), *islice(inverse, 1))
+
+
+def _follows(sizes: tuple[int, int], of: tuple[int, int]) -> bool:
+    """Return True if a size follows from another one: n - 1, several n, n × n, or a part of n."""
+    (before, after), (x, y) = sizes, of
+    is_of_part = before % x == 0 or x % before == 0
+    are_powers = (after * x**n == before * y**n for n in range(1, _MOST_FLATTENED + 1))
+    return (is_of_part and any(are_powers)) or before - x == after - y in (-1, 1)
 
 
 def runs_for_parts(turns: tuple[int, int], changed: Iterable[tuple[int, int]]) -> bool:

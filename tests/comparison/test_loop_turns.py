@@ -58,6 +58,21 @@ def test_a_loop_with_several_steps_in_each_iteration_is_unrolled():
     )
 
 
+def test_several_loops_of_one_line_have_no_steps_of_one_that_runs_more_often():
+    """A TPU adds rows in a loop, of which half a batch in each of two steps has two."""
+    whole, half = program(8), program(4)
+    names = {"loop": "other"}
+    others = [
+        each._replace(name=names.get(each.name, f"{each.name}.1"), loop=each.loop and "other")
+        for each in half.values
+    ]
+    parts = Reserved((*half.values, *others), turns={"loop": 4, "other": 4})
+    for before, after, turns in ((whole, parts, (8, 4)), (parts, whole, (4, 8))):
+        found = loop_turns(before, after)
+        assert not found.unrolled
+        assert [loop.turns for loop in found.others] == [turns]
+
+
 def test_a_loop_whose_steps_the_other_program_computes_one_by_one_is_unrolled():
     before, after = program(4), program(0, 4, inside=False)
     assert first(before, after)[0] == "a loop of 4 iterations is unrolled (f.py:1)"

@@ -26,6 +26,15 @@ def test_a_wrapper_calls_the_closure_of_another_file():
     assert [lines.done(line) for line in lines.items] == [("clip",)]
 
 
+def test_a_joined_op_name_calls_no_program_in_itself():
+    """XLA joins the op name of a call and that of an op, which is of the first call."""
+    own, first = "step:9 chain:8 body:7 hmc.<locals>.sample:5!", "step:9 chain:6 init:4!"
+    both = [f"{own} exp", f"{first} sin"]
+    joined = "vmap(jit(split))/init/while/jit(step)/vmap(jit(split))/init"
+    split = f"{own} {first} vmap(jit(split))/init"
+    assert told([*both, f"{own} {first} {joined}"], [*both, split]) == []
+
+
 def test_an_op_that_only_moves_data_is_none_if_xla_joined_it_with_another_one():
     before = ["step:9 f:3 tanh", "step:9 f:4 exp"]
     assert told(before, [*before, "step:9 f:5 reshape;jit(step)/reshape"]) == []

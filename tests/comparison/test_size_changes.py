@@ -19,6 +19,16 @@ def test_values_of_two_lines_are_not_the_same_in_two_sizes_if_no_input_changed()
     assert "replaced by" in lines(*([each] for each in of_one))[0][0]
 
 
+def test_a_number_is_no_value_that_an_array_replaces():
+    number = VALUE._replace(op_name="jit(f)/gather", dtype="s32", shape="s32[1]", held_bytes=4)
+    array = VALUE._replace(op_name="jit(f)/exp", shape="f32[400,400]", held_bytes=640_000)
+    for before, after, growth, text in (
+        ([number], [array], 639_996, "1 new value at the peak: exp f32[400,400]"),
+        ([array], [number], -639_996, "1 value is gone at the peak: exp f32[400,400]"),
+    ):
+        assert lines(before, after) == [(f"{text} (mostly f.py:1)", growth)]
+
+
 def test_tokens_of_another_length_precede_a_larger_parameter_that_follows_from_them():
     def inputs(length, dtype):
         weights = INPUT._replace(op_name="w", shape=f"f32[{length},8]", held_bytes=32 * length)
@@ -147,6 +157,22 @@ def test_a_dimension_is_named_if_loops_run_as_often_or_do_a_part_of_it_at_once()
 
     text = "a dimension of 128 is 64 now: 4 values have 1/2 of the elements"
     assert lines(program(128), program(64))[0][0].startswith(text)
+
+
+def test_sizes_that_follow_from_a_dimension_are_one_less_or_its_square():
+    def program(size):
+        shapes = f"f32[8,{size}]", f"f32[{size},4]", f"f32[2,{size},{size}]", f"f32[{size - 1},2]"
+        return [
+            VALUE._replace(op_name=f"jit(f)/op{at}", shape=shape, held_bytes=64 * size)
+            for at, shape in enumerate((*shapes, f"f32[{4 * size**2}]"))
+        ]
+
+    text = "a dimension of 16 is 32 now: 5 values have more elements"
+    assert lines(program(16), program(32))[0][0].startswith(text)
+    other = VALUE._replace(op_name="jit(f)/other", shape="f32[15]", held_bytes=1024)
+    wider = other._replace(shape="f32[20]", held_bytes=2048)
+    found = lines([*program(16), other], [*program(32), wider])
+    assert not any("a dimension" in text for text, _ in found)
 
 
 def test_a_dimension_is_named_with_the_limit_of_the_loop_that_it_follows_from():
