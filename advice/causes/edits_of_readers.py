@@ -21,6 +21,11 @@ _ORDERED: Final[Remedies] = {
     "tensorflow": "; or order it before the assignment with tf.control_dependencies.",
     "pytorch": "; or read the old tensor before the in-place op.",
 }
+_WAITING: Final[Remedies] = {
+    **_ORDERED,
+    "jax": "; or order the backward pass before the update: params, grads ="
+    " jax.lax.optimization_barrier((params, grads)), then update these params with these grads.",
+}
 _NOT_ORDERED: Final[Remedies] = {
     "jax": "; or let what is written depend on the reader's result, such as update + 0.0 * result,"
     " so that the reader must run first. jax.lax.optimization_barrier does not help on CPU: the"
@@ -47,15 +52,20 @@ _MAPPED: Final[Remedies] = {
 
 
 def remedies_of_readers(
-    program: PeakProgram, reads: Collection[tuple[PlaceOfRead, str]], *, needs_both: bool
+    program: PeakProgram,
+    reads: Collection[tuple[PlaceOfRead, str]],
+    *,
+    needs_both: bool,
+    waits: bool,
 ) -> Remedies:
     """Return what helps against readers, given with the places of their reads.
 
-    `needs_both`: one of them also reads what is written.
+    `needs_both`: one of them also reads what is written. `waits`: see `edit_of_copies`.
     """
     if needs_both:
         return _remedies_of_both(program, reads)
     second = _ORDERED if program.compilation.keeps_barriers else _NOT_ORDERED
+    second = _WAITING if waits else second
     return {framework: start + second[framework] for framework, start in _NEW.items()}
 
 

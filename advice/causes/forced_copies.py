@@ -273,18 +273,17 @@ def _of_readers(program: PeakProgram, case: _Case, old: OldValue) -> _Reason | N
     else:
         text += f", and nothing orders this before {written}, which overwrites it"
     drops_barriers = not program.compilation.keeps_barriers
-    is_backward = not knows_passes(program) or any(map(program.is_backward, old.readers))
+    reads_backward = any(map(program.is_backward, old.readers))
+    is_backward = not knows_passes(program) or reads_backward
+    waits = knows_passes(program) and reads_backward and not (drops_barriers or old.needs_both)
     return _Reason(
         f"A reader of the old value forces a copy of {case.kind}",
         text,
         (places[0].file, places[0].line),
-        tuple(remedies_of_readers(program, reads, needs_both=old.needs_both).items()),
+        tuple(remedies_of_readers(program, reads, needs_both=old.needs_both, waits=waits).items()),
         _CPU if drops_barriers and is_backward else None,
         0.7 if drops_barriers and is_backward else 1.0,
-        waits=knows_passes(program)
-        and not drops_barriers
-        and not old.needs_both
-        and any(map(program.is_backward, old.readers)),
+        waits=waits,
     )
 
 

@@ -24,10 +24,6 @@ class WaitForGradients(Edit):
     """Ids of the values that the update reads of the backward pass."""
 
     @property
-    def arguments(self) -> tuple[str, ...]:
-        return ()
-
-    @property
     def matched(self) -> frozenset[int]:
         return self.copies.matched
 

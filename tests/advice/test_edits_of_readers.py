@@ -42,16 +42,19 @@ def planned(programs, reader):
     )
     program.compilation = replace(program.compilation, platform="gpu")
     (cause,) = forced_copies(program)
-    return program, cause.edit
+    return program, cause
 
 
 def test_a_reader_of_the_backward_pass_is_ordered_by_waiting_for_all_gradients(programs):
-    program, edit = planned(programs, "transpose(jvp())/dot_general")
+    program, cause = planned(programs, "transpose(jvp())/dot_general")
+    edit = cause.edit
     assert isinstance(edit, WaitForGradients)
+    assert "optimization_barrier((params, grads))" in cause.remedies["jax"]
     assert edit.copies.patterns == ("k",)
     assert edit.gradients == {program.by_label["grad"].value_id}
 
 
 def test_another_reader_is_ordered_without_them(programs):
-    _, edit = planned(programs, "reduce_sum")
-    assert isinstance(edit, Remove)
+    _, cause = planned(programs, "reduce_sum")
+    assert isinstance(cause.edit, Remove)
+    assert "optimization_barrier((old, result))" in cause.remedies["jax"]
