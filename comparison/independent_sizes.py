@@ -2,17 +2,19 @@
 
 tokens s32[8,64] → s32[16,64], of which activations follow
 params['table'] f32[5000,32] → f32[60000,32], which someone edits, too
+
+Find those that follow from it under another name.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import prod
 from typing import Final
 
 from xlagraph.comparison.held_values import HeldValue
-from xlagraph.comparison.reasons import FoundReasons, ReasonKind, Subject
-from xlagraph.comparison.size_changes import changed
+from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
+from xlagraph.comparison.size_changes import changed, element_factor
 from xlagraph.comparison.value_matching import Matching
 
 _TOLERANCE: Final = 0.05
@@ -38,6 +40,34 @@ def name_second_input(matching: Matching, reasons: FoundReasons) -> None:
     if known and others:
         growth, b, a = max(others, key=lambda each: (abs(each[0]), -len(_name(each[1]))))
         sizes.inputs = {f"{_name(b)} {a.shape} → {b.shape}"} if growth else set()
+
+
+def join_moved(
+    matching: Matching,
+    inputs: Reason,
+    of_one: tuple[Sequence[HeldValue], Sequence[HeldValue]],
+    reasons: FoundReasons,
+) -> None:
+    """Count inputs that moved to another branch, in another size, with other ones of that size.
+
+    ``state[0].mu['w'] f32[8]`` is ``state[1][0].mu['w'] f32[16]`` if ``params['w']`` changed so.
+    ``of_one`` are the inputs that only one program has.
+    """
+    sizes = reasons.found.get(Subject(ReasonKind.SIZE))
+    if sizes is None or len(inputs.scopes) != 1 or len(inputs.inputs) != 1:
+        return
+    both = {(a.shape, b.shape) for a, b in matching.pairs if a.is_input and b.is_input}
+    tails = [
+        [(_name(value).removeprefix(branch), value) for value in side if value.op_name]
+        for side, (branch,) in zip(of_one, (inputs.scopes, inputs.inputs), strict=True)
+    ]
+    for tail, a in tails[0]:
+        found = [b for of_b, b in tails[1] if of_b.endswith(tail) or tail.endswith(of_b)]
+        factors = {element_factor(a, b) for b in found if (a.shape, b.shape) in both}
+        if len(found) == 1 and tail and (factor := factors and factors.pop()):
+            sizes.count(a, found[0])
+            sizes.factors.add(factor)
+            inputs.growth_bytes -= found[0].held_bytes - a.held_bytes
 
 
 def _name(value: HeldValue) -> str:

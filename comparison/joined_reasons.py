@@ -15,6 +15,7 @@ from xlagraph.comparison.argument_names import (
 )
 from xlagraph.comparison.changed_loops import is_now_looped
 from xlagraph.comparison.held_values import HeldValue, Reserved, place_of_most
+from xlagraph.comparison.independent_sizes import join_moved
 from xlagraph.comparison.library_calls import library
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.size_changes import (
@@ -81,6 +82,7 @@ def name_inputs(sides: Sides, reasons: FoundReasons) -> None:
             inputs.count_a, inputs.count_b = len(gone), len(new)
             inputs.inputs = set(branches(sorted(new), names_a))
             inputs.scopes = set(branches(sorted(gone), names_b))
+            join_moved(sides.matching, inputs, (only_a, only_b), reasons)
         else:  # in a list, what follows a new part has the name of another one
             inputs.inputs = input_names(only) - others
             inputs.scopes = input_names(only_a) - names_b if inputs.inputs else new

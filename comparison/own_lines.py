@@ -67,6 +67,11 @@ class OwnLines:
         known = self._callers.get((line, item))
         self._callers[line, item] = callers if known is None else known & callers
 
+    def leave_out(self, line: OwnLine, item: str) -> None:
+        """Leave out what a line calls if its other items say it."""
+        if others := {each for each in self.items.get(line, ()) if each[1] != item}:
+            self.items[line] = others
+
     def callers(self, lines: Iterable[OwnLine], items: Set[str]) -> Set[OwnItem]:
         """Return the calls within which lines do all of some items."""
         found = [self._callers[line, item] for line in lines for item in items & {*self.done(line)}]
@@ -105,6 +110,7 @@ def own_lines(
     """
     lines = OwnLines()
     callers: dict[str, set[str | None]] = {}
+    layers: set[tuple[OwnLine, str]] = set()
     # ops of a function that JAX compiles once have the call stack of its first call, which may lack
     # frames: other ops come first
     for site in sorted(sites, key=lambda site: bool(site.function)):
@@ -121,7 +127,9 @@ def own_lines(
             item = _item(site, at, of_moves=of_moves)
             if not item or item in unsure or (frame.file, frame.function) in cut:
                 continue
-            item = _equation(site, at) or item
+            if equation := _equation(site, at):
+                layers.add((OwnLine(_function(frame), frame.line or 0), item))
+                item = equation
             if not site.function:
                 callers.setdefault(item, set()).add(frame.function)
             is_op = at + 1 == len(site.frames)
@@ -131,6 +139,8 @@ def own_lines(
             if is_op or frame.function in callers.get(item, {frame.function}):
                 lines.add(frame, path, item, calls)
                 calls |= {(_function(frame), item)}
+    for line, item in layers:  # such as a cast in it, which its equation says
+        lines.leave_out(line, item)
     return lines
 
 

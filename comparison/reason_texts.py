@@ -25,11 +25,12 @@ from xlagraph.comparison.replaced_values import (
     largest,
     largest_change,
     of_other_shape,
+    outputs,
     read_by,
     replaced,
     stacked,
 )
-from xlagraph.hlo.op_names import OF_ANY_LOOP, is_backward
+from xlagraph.hlo.op_names import OF_ANY_LOOP
 from xlagraph.presentation.byte_sizes import counted, human_bytes, signed_bytes
 
 _WITHOUT_LINE: Final = {
@@ -130,7 +131,7 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
         case ReasonKind.CASTS:
             return _casts(reason.count_b - reason.count_a, after)
         case ReasonKind.OUTPUTS:
-            return _outputs(reason)
+            return outputs(reason)
         case ReasonKind.INPUTS:
             return _inputs(reason)
         case ReasonKind.CONSTANTS:
@@ -279,33 +280,6 @@ def _narrowed(reason: Reason, dtype: str) -> str:
     values = f"{count:,} of {counted(of, 'computed value')} in {dtype} {when}"
     at = "" if reason.growth_bytes else "".join(f" (mostly {line})" for line in reason.labels)
     return f"{values}, with casts and what they replace{at}"
-
-
-def _outputs(reason: Reason) -> str:
-    """Return the change of the number of outputs, with the largest one."""
-    more = reason.count_b - reason.count_a
-    # the table of a tuple has bytes, too, but is no output
-    shown = {
-        f"{value.shape}{' of the backward pass' if is_backward(value.op_name) else ''}"
-        for value in reason.example
-        if value and value.shape[:1] != "("
-    }
-    such_as = f", such as {shown.pop()}" if len(shown) == 1 else ""
-    gone, new = reason.largest
-    sizes = [value.shape for value in (gone, new) if value and value.dtype != "tuple"]
-    if reason.count_a == reason.count_b == 1 and len(set(sizes)) > 1:
-        return f"the output is {sizes[1]} now, {sizes[0]} before"
-    # the largest one can be new although there are fewer, or the reverse
-    growth = reason.growth_bytes - reason.placed_bytes
-    if not more or reason.example[more > 0] is None or more * growth < 0:
-        before = f", {reason.count_a:,} before" if more else ""
-        moved = "now temporary" if reason.placed_bytes > 0 else "no longer temporary"
-        such_as = f"{such_as}, which is {moved}" if reason.placed_bytes else such_as
-        outputs = counted(reason.count_b, "output")
-        return f"{outputs}{before}, some of other values{such_as}"
-    share = f", whose bytes temporary values share{'' if more > 0 else 'd'}"
-    values = counted(more, "new output") if more > 0 else are(-more, "output", "gone")
-    return values + such_as + (share if reason.placed_bytes else "")
 
 
 def _library(reason: Reason, name: str) -> str:

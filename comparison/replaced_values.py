@@ -5,7 +5,7 @@ from math import prod
 from xlagraph.comparison.argument_names import folded
 from xlagraph.comparison.held_values import HeldValue, place
 from xlagraph.comparison.reasons import CHECKPOINTS, FoundReasons, Reason, ReasonKind, Subject
-from xlagraph.hlo.op_names import OF_ANY_LOOP, primitive
+from xlagraph.hlo.op_names import OF_ANY_LOOP, is_backward, primitive
 from xlagraph.hlo.shapes import dimensions
 from xlagraph.presentation.byte_sizes import counted
 
@@ -99,6 +99,36 @@ def largest_change(reason: Reason) -> str:
     if a is None or b is None or (b.held_bytes > a.held_bytes) is not (reason.growth_bytes > 0):
         return ""
     return f", the largest is {_named(b)}"
+
+
+def outputs(reason: Reason) -> str:
+    """Return the change of the number of outputs, with the largest one."""
+    more = reason.count_b - reason.count_a
+    gone, new = reason.largest
+    example = reason.example
+    if None in example and gone and new and gone.held_bytes == new.held_bytes:
+        example = (None, new) if more > 0 else (gone, None)
+    # the table of a tuple has bytes, too, but is no output
+    shown = {
+        f"{value.shape}{' of the backward pass' if is_backward(value.op_name) else ''}"
+        for value in example
+        if value and value.shape[:1] != "("
+    }
+    such_as = f", such as {shown.pop()}" if len(shown) == 1 else ""
+    sizes = [value.shape for value in (gone, new) if value and value.dtype != "tuple"]
+    if reason.count_a == reason.count_b == 1 and len(set(sizes)) > 1:
+        return f"the output is {sizes[1]} now, {sizes[0]} before"
+    # the largest one can be new although there are fewer, or the reverse
+    growth = reason.growth_bytes - reason.placed_bytes
+    if not more or example[more > 0] is None or more * growth < 0:
+        before = f", {reason.count_a:,} before" if more else ""
+        moved = "now temporary" if reason.placed_bytes > 0 else "no longer temporary"
+        such_as = f"{such_as}, which is {moved}" if reason.placed_bytes else such_as
+        counts = counted(reason.count_b, "output")
+        return f"{counts}{before}, some of other values{such_as}"
+    share = f", whose bytes temporary values share{'' if more > 0 else 'd'}"
+    values = counted(more, "new output") if more > 0 else are(-more, "output", "gone")
+    return values + such_as + (share if reason.placed_bytes else "")
 
 
 def read_by(reason: Reason) -> str:

@@ -57,6 +57,7 @@ def test_a_layer_is_named_by_the_equation_that_its_line_gives_to_it():
     before = [layer.format(4, "BTD,NDH->BTNH"), layer.format(5, "BTD,CKDH->CBTKH")]
     within = f"{pool} average:3! BT,T->B/dot_general"  # the layer's own equation
     after = [layer.format(3, "BTD,SNDH->SBTNH"), f"{pool} average:3! BT,T->B/tanh"]
+    before.append("step:9 f:5 Einsum.__call__:4! promote:2! convert_element_type")
     gone = "einsum BTD,CKDH->CBTKH, einsum BTD,NDH->BTNH"
     text = f"train.py:3 (f): einsum BTD,SNDH->SBTNH instead of {gone}"
     assert told([*before, within], after) == [text]

@@ -41,6 +41,18 @@ def test_a_new_output_is_not_called_gone_because_there_are_fewer_if_more_bytes_r
     assert reason_text(reason, ("a", "b")).startswith("2 outputs, 8 before, some of other values")
 
 
+def test_of_equal_outputs_the_new_one_is_named_if_there_are_more():
+    """Which one counts as the example is a matter of their order."""
+    for before, after, text in ((2, 5, "3 new outputs"), (5, 2, "3 outputs are gone")):
+        reason = Reason(Subject(ReasonKind.OUTPUTS), 64 * (after - before), before, after)
+        reason.example, reason.largest = (STACK, None), (STACK, STACK)
+        assert reason_text(reason, ("a", "b")) == f"{text}, such as f32[16]"
+        larger = STACK._replace(shape="f32[32]", held_bytes=128)
+        reason.largest = (larger, STACK) if after > before else (STACK, larger)
+        reason.example = (larger, None) if after > before else (None, larger)
+        assert "some of other values" in reason_text(reason, ("a", "b"))
+
+
 def test_the_values_of_a_loop_are_counted_where_it_is():
     reason = Reason(Subject(ReasonKind.LOOPED, after="gone"), -64, 17, 2)
     assert reason_text(reason, ("a", "b")) == "17 values no longer computed in a loop"

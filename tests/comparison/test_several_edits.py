@@ -86,3 +86,26 @@ def test_functions_and_lines_of_one_program_follow_a_changed_donation(kind):
     ):
         texts = [each.text for each in sentences_of([donation, *second], ("a", "b"), (500, 1000))]
         assert texts[1:] == ([text] if text else [])
+
+
+def test_states_of_a_larger_parameter_follow_from_it_in_another_branch_too():
+    def inputs(size, branch, scale=1):
+        names = ("p['w']", 1), (f"{branch}.mu['w']", scale), (f"{branch}.nu['w']", 1)
+        return [
+            INPUT._replace(
+                name=name, op_name=name, shape=f"f32[{of * size}]", held_bytes=4 * of * size
+            )
+            for name, of in names
+        ]
+
+    for sizes, branches, times in (
+        ((8, 16), ("s[0]", "s[1][0]"), "2 times as many elements"),
+        ((16, 8), ("s[1][0]", "s[0]"), "1/2 of the elements"),
+    ):
+        found = lines(*map(inputs, sizes, branches))
+        sizes_of = "p['w'] f32[{}] → f32[{}]".format(*sizes)
+        assert found[0][0].startswith(f"{sizes_of}: 3 values have {times}")
+        assert [growth for _, growth in found] == [12 * (sizes[1] - sizes[0]), 0]
+    # a state of another size is another one
+    found = lines(inputs(8, "s[0]"), inputs(16, "s[1][0]", 3))
+    assert ("2 inputs replaced by 2 others: s[1] instead of s[0]", 160) in found
