@@ -3,7 +3,7 @@
 tokens s32[8,64] → s32[16,64], of which activations follow
 params['table'] f32[5000,32] → f32[60000,32], which someone edits, too
 
-Find those that follow from it under another name.
+Find inputs that follow from it under another name, too.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,6 +16,7 @@ from xlagraph.comparison.held_values import HeldValue
 from xlagraph.comparison.reasons import FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.size_changes import changed, element_factor
 from xlagraph.comparison.value_matching import Matching
+from xlagraph.hlo.grouping import grouped
 
 _TOLERANCE: Final = 0.05
 _MOST_PARTS: Final = 4
@@ -61,8 +62,10 @@ def join_moved(
         [(_name(value).removeprefix(branch), value) for value in side if value.op_name]
         for side, (branch,) in zip(of_one, (inputs.scopes, inputs.inputs), strict=True)
     ]
+    by_end = grouped((_last_part(tail), (tail, b)) for tail, b in tails[1])
     for tail, a in tails[0]:
-        found = [b for of_b, b in tails[1] if of_b.endswith(tail) or tail.endswith(of_b)]
+        others = by_end.get(_last_part(tail), ())
+        found = [b for of_b, b in others if of_b.endswith(tail) or tail.endswith(of_b)]
         factors = {element_factor(a, b) for b in found if (a.shape, b.shape) in both}
         if len(found) == 1 and tail and (factor := factors and factors.pop()):
             sizes.count(a, found[0])
@@ -72,6 +75,11 @@ def join_moved(
 
 def _name(value: HeldValue) -> str:
     return value.op_name or ""
+
+
+def _last_part(name: str) -> str:
+    """Return a name's last key or attribute: both have it if one name ends with the other."""
+    return name[max(name.rfind("["), name.rfind(".")) + 1 :]
 
 
 def _are_independent(others: Iterable[tuple[int, int]], known: set[tuple[int, int]]) -> bool:
