@@ -42,7 +42,7 @@ from xlagraph.comparison.loop_turns import ChangedLoop, loop_turns
 from xlagraph.comparison.new_code import name_new_code
 from xlagraph.comparison.reasons import MORE, FoundReasons, Reason, ReasonKind, Subject
 from xlagraph.comparison.repeated_ops import name_repeated_ops
-from xlagraph.comparison.replaced_values import join_scopes
+from xlagraph.comparison.replaced_values import join_scopes, leave_out_numbers
 from xlagraph.comparison.size_changes import element_factor, grows_more, without_ones
 from xlagraph.comparison.value_matching import Matching, match_values
 from xlagraph.hlo.op_names import has_checkpoint, loop_depth, primitive, scope_names, stem
@@ -118,12 +118,10 @@ class _Explanation:
                 self._count_returned(a, b)
             elif a.held_bytes != b.held_bytes:
                 self._reason_of_pair(a, b).count(a, b)
-        for value in self.matching.only_a:
-            if value.held_bytes:
-                self._reason_of_one(value, is_new=False).count(value, None)
-        for value in self.matching.only_b:
-            if value.held_bytes:
-                self._reason_of_one(value, is_new=True).count(None, value)
+        for value in (each for each in self.matching.only_a if each.held_bytes):
+            self._reason_of_one(value, is_new=False).count(value, None)
+        for value in (each for each in self.matching.only_b if each.held_bytes):
+            self._reason_of_one(value, is_new=True).count(None, value)
         self._count_donations()
         limit_checkpoints(self.turns, self.reasons_found)
         self._count_checkpoints()
@@ -152,6 +150,7 @@ class _Explanation:
                 reason.growth_bytes = growth_bytes
                 reason.only_reason = is_all_equal
         join_placed(self.reasons_found)
+        leave_out_numbers(self.reasons_found)
         join_scopes(self.reasons_found)
         join_order(self.sides, self.reasons_found)
         if not self.is_other_version:

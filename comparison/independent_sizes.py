@@ -1,9 +1,9 @@
-"""Name a second input of another size that does not follow from that of the first one.
+"""Name inputs of another size: a second one, and those that have another name, too.
+
+A second one does not follow from that of the first one:
 
 tokens s32[8,64] → s32[16,64], of which activations follow
 params['table'] f32[5000,32] → f32[60000,32], which someone edits, too
-
-Find inputs that follow from it under another name, too.
 """
 
 from collections.abc import Iterable, Sequence

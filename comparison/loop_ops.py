@@ -82,8 +82,9 @@ class Loop(NamedTuple):
     scopes: tuple[str, ...]
     turns: set[int]
     ops: Counter[Op]
-    """Those of all these loops."""
+    """Ops in the bodies of all loops with this line and these scopes, by count."""
     names: set[str]
+    """Names of these loops."""
 
     @property
     def iterations(self) -> int:

@@ -202,7 +202,7 @@ def _is_unrolled(
         return False
     if less is None:  # of a loop in another one, the steps may be in that one
         candidates = (ops[1].outside, _ops_within(more, *ops))
-        return any(_repeat(more.ops, repeated, steps) for repeated in candidates)
+        return any(_repeat(more.ops, repeated, steps, (1, 1)) for repeated in candidates)
     once, repeated = more.ops, less.ops
     if more.line != less.line:
         once, repeated = _without_lines(more.ops), _without_lines(less.ops)
@@ -239,12 +239,10 @@ def _nest(more: Loop, less: Loop, new: Sequence[Loop]) -> Sequence[Loop]:
     return ()
 
 
-def _repeat(
-    once: Counter[Op], repeated: Counter[Op], steps: int, loops: tuple[int, int] = (1, 1)
-) -> bool:
+def _repeat(once: Counter[Op], repeated: Counter[Op], steps: int, loops: tuple[int, int]) -> bool:
     """Return True if most ops of a body are repeated; fusions join ops of several steps.
 
-    ``loops`` are the numbers of loops that have them.
+    ``loops``: numbers of loops from whose bodies the two sides' ops are counted.
     """
     common = once.keys() & repeated.keys()
     of_common = sum(once[op] for op in common)

@@ -15,9 +15,6 @@ def join_scopes(reasons: FoundReasons) -> None:
 
     Those of a checkpoint join it, wherever it recomputes them.
     """
-    for each in reasons.found.values():
-        if each.subject.kind in (ReasonKind.REPLACED, ReasonKind.STACKED):
-            _leave_out_numbers(each)
     replacing = reasons.found.get(Subject(ReasonKind.REPLACED))
     if replacing is None:
         return
@@ -32,14 +29,17 @@ def join_scopes(reasons: FoundReasons) -> None:
             return
 
 
-def _leave_out_numbers(reason: Reason) -> None:
+def leave_out_numbers(reasons: FoundReasons) -> None:
     """Count no values of a side that has only single numbers, such as a TPU's semaphores."""
-    gone, new = reason.largest
-    if gone and new and _is_number(gone) is not _is_number(new):
-        if _is_number(gone):
-            reason.count_a, reason.largest = 0, (None, new)
-        else:
-            reason.count_b, reason.largest = 0, (gone, None)
+    for reason in reasons.found.values():
+        if reason.subject.kind not in (ReasonKind.REPLACED, ReasonKind.STACKED):
+            continue
+        gone, new = reason.largest
+        if gone and new and _is_number(gone) is not _is_number(new):
+            if _is_number(gone):
+                reason.count_a, reason.largest = 0, (None, new)
+            else:
+                reason.count_b, reason.largest = 0, (gone, None)
 
 
 def _is_number(value: HeldValue) -> bool:

@@ -26,6 +26,7 @@ _LEAST_INVERSE: Final = 4
 _LEAST_SHARE: Final = 0.1
 """Minimum growth of the values that have a dimension, relative to another one of most growth."""
 _MOST_FLATTENED: Final = 3
+"""Maximum number of equal dimensions that are flattened into one."""
 _LEAST_PAIRS: Final = 3
 """Minimum number of pairs of values that show a factor, or a dimension, if no input changed."""
 
@@ -86,7 +87,7 @@ def changed_dimensions(
     if not most or 2 * growth_of_one <= growth_of_all:
         return ()
     x, y = most[0]
-    if not all(_follows(each, (x, y)) for each in of_held):
+    if not all(_is_related(each, (x, y)) for each in of_held):
         return ()
     inverse = (
         each
@@ -96,8 +97,8 @@ def changed_dimensions(
     return ((x, y), *islice(inverse, 1))
 
 
-def _follows(sizes: tuple[int, int], of: tuple[int, int]) -> bool:
-    """Return True if a size follows from another one: n - 1, several n, n × n, or a part of n."""
+def _is_related(sizes: tuple[int, int], of: tuple[int, int]) -> bool:
+    """Return True if a size follows from n: a multiple, power or part of it, n - 1 or n + 1."""
     (before, after), (x, y) = sizes, of
     is_of_part = before % x == 0 or x % before == 0
     are_powers = (after * x**n == before * y**n for n in range(1, _MOST_FLATTENED + 1))

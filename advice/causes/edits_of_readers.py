@@ -1,4 +1,4 @@
-"""What helps if a reader of an old value forces a copy: the words, and the edit to replan."""
+"""Remedies if a reader of an old value forces a copy, and the edit that is replanned for them."""
 
 from collections.abc import Collection
 from typing import Final

@@ -5,8 +5,6 @@ those of the entry parameters that differ. All other dimensions are followed thr
 of the module (`xlagraph.planner.dimensions`); lengths alone decide nothing.
 """
 
-# ruff: noqa: D102  `Edit` describes an edit's methods
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

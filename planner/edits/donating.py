@@ -10,11 +10,10 @@ because nothing is paired there yet; alias/donated counts those of equal bytes a
 once the framework has named an input.
 """
 
-# ruff: noqa: D102  `Edit` describes an edit's methods
-
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from xlagraph.hlo.op_names import argument_name
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation
@@ -93,7 +92,10 @@ class Donate(Edit):
         if not knows_schedule:
             program = _with_sorts_apart(compilation, program)
         like_sources = _like_sources(compilation, program)
-        donated = donate(program, left, like_sources=like_sources, knows_schedule=knows_schedule)
+        planned = partial(
+            donate, program, left, like_sources=like_sources, knows_schedule=knows_schedule
+        )
+        donated = planned()
         outcomes = [
             *((pair.parameter, pair.output, "in place") for pair in donated.in_place),
             *((pair.parameter, pair.output, "copied first") for pair in donated.copied),
@@ -119,13 +121,7 @@ class Donate(Edit):
         ]
         most = None
         if knows_schedule and (donated.copied_last or donated.copied_twice):
-            most = donate(
-                program,
-                left,
-                like_sources=like_sources,
-                knows_schedule=True,
-                copies_last=True,
-            ).program
+            most = planned(copies_last=True).program
         return Edited(
             donated.program if left else program,
             most,

@@ -1,7 +1,5 @@
 """The edit that frees values at their last use, whatever the compiler keeps them for."""
 
-# ruff: noqa: D102  `Edit` describes an edit's methods
-
 from dataclasses import dataclass
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation

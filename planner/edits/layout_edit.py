@@ -1,6 +1,6 @@
 """An edit by which the caller passes inputs in the layout of their copies."""
 
-# ruff: noqa: D102, ARG002  `Edit` describes an edit's methods
+# ruff: noqa: ARG002
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -5,8 +5,6 @@ a checkpoint for the backward pass; the plan cannot predict at which step. At le
 values take nothing. At most, each one lives from its first backward reader on.
 """
 
-# ruff: noqa: D102  `Edit` describes an edit's methods
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The edit that makes instructions run in another order of XLA."""
 
-# ruff: noqa: D102  `Edit` describes an edit's methods
-
 from dataclasses import dataclass
 from functools import cached_property
 

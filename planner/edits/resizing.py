@@ -1,6 +1,6 @@
 """Edits that change the size of values: removed, shrunk, computed in parts, packed tightly."""
 
-# ruff: noqa: D102, ARG002  `Edit` describes an edit's methods
+# ruff: noqa: ARG002
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace

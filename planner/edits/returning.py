@@ -1,7 +1,5 @@
 """An edit that no longer returns some results of the program."""
 
-# ruff: noqa: D102  `Edit` describes an edit's methods
-
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The edit that makes a GPU write copies of one value one by one, not all at once."""
 
-# ruff: noqa: D102  `Edit` describes an edit's methods
-
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The edit that orders the readers of old values in a backward pass before what is written."""
 
-# ruff: noqa: D102  `Edit` describes an edit's methods
-
 from dataclasses import dataclass, replace
 
 from xlagraph.planner.compilation.plannable_compilation import PlannableCompilation

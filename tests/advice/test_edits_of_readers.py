@@ -1,4 +1,4 @@
-"""The edit against a reader that forces a copy is the one that its remedy names."""
+"""If a reader forces a copy, the edit that is replanned is the one that the remedy describes."""
 
 from dataclasses import replace
 
